@@ -71,6 +71,8 @@ export const REFUSALS = {
   ref_ambiguous: { kind: "conflict", says: "Several agents use this id; address the request by its own." },
   already_decided: { kind: "conflict", says: "This request has already been answered." },
   not_decided: { kind: "conflict", says: "Nobody has decided this request yet." },
+  decided_with_plan: { kind: "conflict", says: "This call is part of a plan, and is decided with it." },
+  not_in_plan: { kind: "conflict", says: "This is not the next approved call of the plan." },
   already_claimed: { kind: "conflict", says: "Another run has claimed this decision, and may have acted on it." },
   request_expired: { kind: "conflict", says: "This request expired before it was answered." },
   request_cancelled: { kind: "conflict", says: "This request was cancelled by its agent." },

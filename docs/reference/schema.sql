@@ -1,4 +1,4 @@
--- The tables of a store, schema 43, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 44, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -513,6 +513,14 @@ CREATE TABLE phones (
   PRIMARY KEY (kind, number)
 ) STRICT;
 
+CREATE TABLE plan_images (
+  plan TEXT NOT NULL,
+  ord INTEGER NOT NULL,
+  media_type TEXT NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (plan, ord)
+) STRICT;
+
 CREATE TABLE policy_allowances (
   rule TEXT NOT NULL,
   subject TEXT NOT NULL,
@@ -703,6 +711,10 @@ CREATE TABLE requests (
   fn TEXT,
   presses TEXT,
   press_due_at INTEGER,
+  plan TEXT,
+  plan_ord INTEGER,
+  used_by TEXT,
+  used_at INTEGER,
   UNIQUE (asker, ref)
 ) STRICT;
 CREATE INDEX addressed_asks_due ON requests (expires_at) WHERE state = 'open';
@@ -713,6 +725,7 @@ CREATE INDEX addressed_asks_ref ON requests (ref);
 CREATE INDEX addressed_asks_settled ON requests (settled_at) WHERE state <> 'open';
 CREATE INDEX requests_of_askers_prompts ON requests (asker, prompt_of, created_at, ask_id) WHERE prompt_of IS NOT NULL;
 CREATE INDEX requests_of_functions ON requests (asker, fn, settled_at) WHERE fn IS NOT NULL AND state = 'answered';
+CREATE UNIQUE INDEX requests_of_plans ON requests (plan, plan_ord) WHERE plan IS NOT NULL;
 CREATE INDEX requests_of_prompts ON requests (prompt_of, created_at, ask_id) WHERE prompt_of IS NOT NULL;
 CREATE INDEX requests_pressed ON requests (press_due_at) WHERE press_due_at IS NOT NULL;
 CREATE INDEX requests_waited_for ON requests (waited_until) WHERE state = 'open' AND waited_until IS NOT NULL;

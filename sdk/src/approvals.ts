@@ -144,9 +144,10 @@ export async function claim(
   await request(connection, `/agent${pathOf(id)}/claim`, { run }, { signal });
 }
 
-async function channelOf(
+/** Returns the channel that asks whom the options name. */
+export async function channelOf(
   connection: Connection,
-  { to, channel, signal }: ApprovalOptions,
+  { to, channel, signal }: Pick<ApprovalOptions, "to" | "channel" | "signal">,
 ): Promise<ContactChannel | undefined> {
   if (to === undefined) return channel;
   if (channel !== undefined) throw new TypeError("Say whom to ask by `to` or by `channel`, and not by both.");
@@ -175,24 +176,19 @@ async function decisionOf<Args extends object>(
   const edited = isEditable && status.edited === true && status.kwargs !== undefined;
   const args = edited ? copyOf(status.kwargs as Args) : wanted;
   const digest = await consentDigest(fn, args);
-  const path = `/receipts/${encodeURIComponent(status.ask_id)}`;
-  const receipt = await read<string>(connection, path, { signal, asText: true });
-  const payload = payloadOf(receipt);
-  const isThis = isReceiptOf(payload, { callId: id, requestId: status.ask_id, digest, agents, since });
-  if (!isThis || status.consent_digest !== digest) throw new ApprovalMismatch(call);
+  if (status.consent_digest !== digest) throw new ApprovalMismatch(call);
+  const ofThis = { callId: id, requestId: status.ask_id, digest, agents, since };
+  const mismatch = (says?: string) => new ApprovalMismatch(call, says);
+  const { path, receipt, payload, verified } = await checkedReceipt(connection, ofThis, {
+    signal,
+    receiptKeys,
+    mismatch,
+  });
   const people = (Array.isArray(payload.decided) ? payload.decided : [])
     .filter(({ kind }) => kind === "person")
     .map((one) => one.id);
   if (by && !(by === "enrolled" ? people.length > 0 : people.some((one) => by.includes(one))))
     throw new ApprovalMismatch(call, "Nobody of those who must has approved");
-  const verified = await canVerify();
-  if (verified) {
-    const keys = receiptKeys ?? (await read<ReceiptKeys>(connection, "/.well-known/jwks.json", { signal }));
-    if (!(await isSigned(receipt, presentKeys(keys))))
-      throw new ApprovalMismatch(call, "No key of the server's has signed the receipt of");
-  } else if (receiptKeys) {
-    throw new TypeError("Signatures cannot be verified by `receiptKeys` here: this runtime knows no Ed25519.");
-  }
   return {
     id,
     approved: true,
@@ -206,6 +202,37 @@ async function decisionOf<Args extends object>(
     receipt,
     verified,
   };
+}
+
+/** How a receipt is checked, and the error for one that is not of this call. */
+interface ReceiptCheck extends CallOptions {
+  receiptKeys: ReceiptKeys | undefined;
+  mismatch: (says?: string) => Error;
+}
+
+/**
+ * Returns the receipt of exactly this approval, its signature verified where the runtime can.
+ *
+ * @throws `mismatch` for any other receipt; {TypeError} for `receiptKeys` where the runtime knows no Ed25519
+ */
+export async function checkedReceipt(
+  connection: Connection,
+  wanted: ReceiptWanted,
+  { signal, receiptKeys, mismatch }: ReceiptCheck,
+): Promise<{ path: string; receipt: string; payload: ReturnType<typeof payloadOf>; verified: boolean }> {
+  const path = `/receipts/${encodeURIComponent(wanted.requestId)}`;
+  const receipt = await read<string>(connection, path, { signal, asText: true });
+  const payload = payloadOf(receipt);
+  if (!isReceiptOf(payload, wanted)) throw mismatch();
+  const verified = await canVerify();
+  if (verified) {
+    const keys = receiptKeys ?? (await read<ReceiptKeys>(connection, "/.well-known/jwks.json", { signal }));
+    if (!(await isSigned(receipt, presentKeys(keys))))
+      throw mismatch("No key of the server's has signed the receipt of");
+  } else if (receiptKeys) {
+    throw new TypeError("Signatures cannot be verified by `receiptKeys` here: this runtime knows no Ed25519.");
+  }
+  return { path, receipt, payload, verified };
 }
 
 const nameOf = ({ call_id: id }: FunctionCall) => id;

@@ -21,6 +21,7 @@ import {
   withdrawQuestion,
 } from "./ask-person.ts";
 import { pause } from "./clock.ts";
+import { approveAll, type DecidedPlan, type PlannedCall, type PlanOptions, withdrawPlan } from "./plans.ts";
 import { checkTexts } from "./consent.ts";
 import { agentServer, agentsOf } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
@@ -44,6 +45,7 @@ export { ParleyError };
 export { ApprovalMismatch, ApprovalRejected, ApprovalUndecided, NotAnswered, NotApproved } from "./request-errors.ts";
 export type { ApprovalOptions, ApprovalRequest, ApprovedBy, Decision, GuardedCall, GuardOptions } from "./approvals.ts";
 export type { AddressedQuestion, PersonAnswer, PersonQuestion } from "./ask-person.ts";
+export type { DecidedCall, DecidedPlan, PlannedCall, PlanOptions } from "./plans.ts";
 export type { ReceiptKeys } from "./receipts.ts";
 export type * from "./wire.ts";
 
@@ -277,6 +279,23 @@ export class Parley {
    */
   async approve<Args extends object>(request: ApprovalRequest<Args>): Promise<Decision<Args>> {
     return approve(this.#connection, request, this.#receipts);
+  }
+
+  /**
+   * Asks people once about several calls that are to run in this order, and resolves once somebody has decided. They may
+   * approve all calls or the first ones alone; nothing is thrown for a rejection. Before a call runs, its `use()` takes
+   * it on the server, once and in order.
+   *
+   * @throws {TypeError} for arguments that JSON cannot carry
+   * @throws {ParleyError} as `approve`, and `BAD_REPLY` for a reply about other calls
+   */
+  async approveAll(calls: readonly PlannedCall[], options: PlanOptions = {}): Promise<DecidedPlan> {
+    return approveAll(this.#connection, calls, options, this.#receipts);
+  }
+
+  /** Nobody can approve the plan any more. @throws {ParleyError} `not_found`, `already_responded`, `expired` */
+  async withdrawPlan(id: string, options: CallOptions & { reason?: string } = {}): Promise<void> {
+    return withdrawPlan(this.#connection, id, options);
   }
 
   /**

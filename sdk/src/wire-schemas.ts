@@ -102,6 +102,7 @@ export type {
 } from "../../src/wire/a2h/human.ts";
 export type { WireMcpRequest as McpRequest } from "../../src/wire/mcp.ts";
 export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
+export type { NewEvidence, WirePlan as WholePlan, WirePlanUse as PlanUse } from "../../src/wire/a2h/plan.ts";
 export type {
   WireApproval as Approval,
   WireCallStatus as CallStatus,

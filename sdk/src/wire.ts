@@ -4,6 +4,7 @@ import type {
   CallStatus,
   FeedQuestion,
   Leaderboard,
+  NewEvidence,
   NewQuestion as NewQuestionBody,
   NewSubscription as NewSubscriptionBody,
   PushSubscription,
@@ -111,8 +112,13 @@ export type {
   Message,
   MessageStatus,
   Responder,
+  PlanUse,
   ResponseOption,
+  WholePlan,
 } from "./wire-schemas.ts";
+
+/** Something that people see beside a plan: Markdown, a diff, a table, a link or an image. None of it is fetched. */
+export type Evidence = Given<NewEvidence>;
 
 /** Members that the states of calls and messages share. */
 export type RequestStatus = Pick<

@@ -6,6 +6,8 @@ import { assignmentRequester, type OwningTasks } from "../tasks/requester.ts";
 import { taskOfJob } from "../tasks/task-of-job.ts";
 import { GATE_DOOR } from "../gate/model/gate-call.ts";
 import { gateRequester } from "../gate/requester.ts";
+import { PLAN_DOOR } from "../requests/model/plan.ts";
+import { planRequester } from "../requests/plans/plan-requester.ts";
 import { relayRequester, type OwningAsks } from "../asks/respond/requester.ts";
 import { relayQuestionRequester, type OwningQuestions } from "../asks/respond/question-requester.ts";
 
@@ -16,16 +18,18 @@ import { relayQuestionRequester, type OwningQuestions } from "../asks/respond/qu
  * own messages, and any that this version does not know, because a later one wrote the row.
  */
 export function openRequesters(ctx: OwningAgent & OwningTasks & OwningAsks & OwningQuestions): Requesters {
+  const ofRequest: Requesters["ofRequest"] = ({ door }) => ofRequests.get(door) ?? agentRequester(ctx, door);
   const requesters = [
     a2hRequester(agentRequester(ctx, WEBHOOK_DOOR)),
     gateRequester(agentRequester(ctx, GATE_DOOR)),
+    planRequester(agentRequester(ctx, PLAN_DOOR), ofRequest),
     relayRequester(ctx, taskOfJob),
     assignmentRequester(ctx),
   ];
   const ofRequests = byDoor(requesters);
   const ofQuestions = byDoor([relayQuestionRequester(ctx)]);
   return {
-    ofRequest: ({ door }) => ofRequests.get(door) ?? agentRequester(ctx, door),
+    ofRequest,
     async listUnwanted(on, limit) {
       const lists = requesters.map(({ listUnwanted }) => listUnwanted?.(on, limit) ?? []);
       return [...new Set((await Promise.all(lists)).flat())];

@@ -18,6 +18,7 @@ import "./mcp.ts";
 import "./message.ts";
 import "./relay/new-ask.ts";
 import "./a2h/new-request.ts";
+import "./a2h/plan.ts";
 import "./participant.ts";
 import "./person.ts";
 import "./policy.ts";

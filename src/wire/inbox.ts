@@ -326,6 +326,12 @@ export const InboxDecisionBody = z
     value: later({ description: "A value that fits the schema; or say it in words, as `text`." }),
     kwargs,
     digest: text(1, 100).describe("The digest that was shown; an approval needs it.").optional(),
+    approved_calls: z
+      .int()
+      .min(0)
+      .max(200)
+      .describe("Approve only so many calls of a plan, the first ones; 0 rejects it.")
+      .optional(),
     standing: z.boolean().describe("Approve, and allow exactly this for good.").optional(),
     like: z
       .object({

@@ -176,6 +176,30 @@ for (const on of DATABASES) {
       assert.equal((await claim("open", "first")).status, 200);
     });
 
+    it("counts every approved call of a plan of the backup as used", async () => {
+      await using world = await openWorld({ on });
+      const operator = await decider(world, OPERATOR);
+      const calls = [1, 2].map((amount) => ({ spec: { fn: "pay", kwargs: { amount } } }));
+      const plans = "/a2h/v1alpha1/plans";
+      for (const plan_id of ["approved", "open"]) {
+        const made = await world.call("POST", plans, { body: { plan_id, calls, channel: { inbox: {} } } });
+        assert.equal(made.status, 201, made.text);
+        if (plan_id === "approved") await operator.decides({ approved: true });
+      }
+      const use = (plan: string, amount: number, key: string) =>
+        world.call("POST", `${plans}/${plan}/uses`, {
+          body: { fn: "pay", kwargs: { amount } },
+          headers: { "idempotency-key": key },
+        });
+      assert.equal((await use("approved", 1, "k")).status, 200);
+      await restore(world, ALL);
+
+      assert.equal((await use("approved", 1, "k")).status, 200);
+      assert.equal((await use("approved", 2, "k2")).body.error.reason, "spent");
+      await operator.decides({ approved: true });
+      assert.equal((await use("open", 1, "k3")).status, 200);
+    });
+
     it("hands out no approval that had not reached its agent, to the same call or under the same key", async () => {
       await using world = await openWorld({ on });
       const operator = await decider(world, OPERATOR);

@@ -58,6 +58,11 @@ const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
     "K1",
     sql`UPDATE requests SET asker = 'open:ana/parley_admin_x' WHERE ask_id = ${APPROVED}`,
   ],
+  [
+    "a call stands for a plan that is not there",
+    "A17",
+    sql`UPDATE requests SET plan = 'ask_gone', plan_ord = 1 WHERE ask_id = ${APPROVED}`,
+  ],
   ["an approval is lost", "A10", sql`DELETE FROM decisions WHERE ask_id = ${APPROVED} AND ord = 1`],
   [
     "an approval was of something else",

@@ -11,6 +11,8 @@ export interface Decider {
   number: string;
   inbox(): Promise<{ id: string; kind: string; title: string }[]>;
   whole(requestId: string): Promise<Reply>;
+  /** Fetches what is no JSON. */
+  get(path: string): Promise<Response>;
   /** Reads the patterns that this person may allow beside a call. */
   alike(requestId: string): Promise<Reply>;
   decide(requestId: string, decision: object): Promise<Reply>;
@@ -26,6 +28,7 @@ export async function decider(world: World, person: string, number = ""): Promis
     number,
     inbox: async () => (await world.call("GET", "/people/me/asks", { headers })).body.asks,
     whole: (requestId) => world.call("GET", `/people/me/asks/${requestId}`, { headers }),
+    get: (path) => fetch(`${world.url}${path}`, { headers }),
     alike: (requestId) => world.call("GET", `/people/me/asks/${requestId}/alike`, { headers }),
     async decide(requestId, decision) {
       const { digest } = (await one.whole(requestId)).body;

@@ -1,5 +1,11 @@
-/** Statements that take out what the migrations 36 to 43 made, for tests that go back to an earlier schema. */
-export const WITHOUT_36_TO_43: readonly string[] = [
+/** Statements that take out what the migrations 36 to 44 made, for tests that go back to an earlier schema. */
+export const WITHOUT_36_TO_44: readonly string[] = [
+  "DROP TABLE plan_images",
+  "DROP INDEX requests_of_plans",
+  "ALTER TABLE requests DROP COLUMN used_at",
+  "ALTER TABLE requests DROP COLUMN used_by",
+  "ALTER TABLE requests DROP COLUMN plan_ord",
+  "ALTER TABLE requests DROP COLUMN plan",
   "DROP TABLE request_hand_ons",
   "DROP INDEX requests_pressed",
   "ALTER TABLE requests DROP COLUMN presses",

@@ -22,6 +22,7 @@ import { functionsOfCalls } from "./migrations/0040-functions-of-calls.ts";
 import { snoozes } from "./migrations/0041-snoozes.ts";
 import { presses } from "./migrations/0042-presses.ts";
 import { handOns } from "./migrations/0043-hand-ons.ts";
+import { plans } from "./migrations/0044-plans.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -47,6 +48,7 @@ const MIGRATIONS: readonly Migration[] = [
   snoozes,
   presses,
   handOns,
+  plans,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

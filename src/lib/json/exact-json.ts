@@ -80,8 +80,8 @@ const keptName = keepResults(2000, (name) => JSON.stringify(name));
 const quoted = (name: string): string => (name.length > LONGEST_KEPT ? JSON.stringify(name) : keptName(name));
 
 /** Returns `sha256:` and the hex SHA-256 of a text's UTF-8. */
-export function sha256Digest(text: string): string {
-  return `sha256:${hash("sha256", text)}`;
+export function sha256Digest(content: string | Uint8Array): string {
+  return `sha256:${hash("sha256", content)}`;
 }
 
 /** True for a JSON object, which an integer that kept its digits is not. */

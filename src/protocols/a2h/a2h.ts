@@ -6,6 +6,7 @@ import { channelRoutes } from "./channel-routes.ts";
 import { conversationRoutes } from "./conversation-routes.ts";
 import { sendA2hError } from "./errors.ts";
 import { humanRoutes } from "./human-routes.ts";
+import { planRoutes } from "./plan-routes.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { routeOptions, type Mount } from "./route.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
@@ -45,6 +46,7 @@ export function a2h(door: DoorContext, known: KnownChannels): (app: Door) => Pro
           answerOwnErrors(mounted, door);
           const mount: Mount = { app: mounted, door, prefix, known, ...more };
           callRoutes(mount);
+          planRoutes(mount);
           messageRoutes(mount);
           conversationRoutes(mount);
           humanRoutes(mount);

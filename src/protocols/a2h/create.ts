@@ -103,7 +103,7 @@ export async function createMessage(ctx: Context, by: Asker, message: ReadMessag
 }
 
 /** Returns the hash by which a repeated request is recognized. It covers each secret by that secret's stored name. */
-function sameHashOf(
+export function sameHashOf(
   ctx: Context,
   { echo, channel }: Pick<ReadSpec, "channel"> & { echo: object },
   more: object,
@@ -119,7 +119,7 @@ function runAndAgent({ runId, agentPrompt }: ReadCall | ReadContact): object {
 }
 
 /** Returns whom a request asks and when (spec/a2h 8 and 11). */
-async function timed(
+export async function timed(
   ctx: Context,
   by: Asker,
   { channel, timeoutSeconds, keep, escalation }: ReadSpec,

@@ -7,7 +7,7 @@ import type { Loc, Problem } from "./fields.ts";
 import type { WireA2hError, WireA2hProblem } from "../../wire/a2h/error.ts";
 
 /** The object of a route, for the messages of its errors. */
-export type Noun = "call" | "message" | "conversation" | "human" | "channel" | "webhook endpoint" | "path";
+export type Noun = "call" | "plan" | "message" | "conversation" | "human" | "channel" | "webhook endpoint" | "path";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -30,7 +30,7 @@ interface WireError {
   headers?: Record<string, string>;
 }
 
-type Print = (refusal: Refusal, about: { noun: Noun; hasToken: boolean }) => WireError;
+type Print = (refusal: Refusal, about: { noun: Noun; hasToken: boolean; maxBytes?: number }) => WireError;
 
 /** Prints these words, and the named details as further members of `error`. */
 const as =
@@ -84,6 +84,13 @@ const limited: Print = ({ details }) => {
 };
 
 const taken: Print = ({ details }, { noun }) => {
+  if (noun === "plan") {
+    return {
+      status: 409,
+      code: "call_id_conflict",
+      message: "An id of this plan was already used for something else.",
+    };
+  }
   if (noun === "message") {
     return { status: 409, code: "uid_conflict", message: "This uid was already used for a different message." };
   }
@@ -198,6 +205,13 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
     },
   }),
   person_changed: as(409, "person_changed", "Somebody else is signed in than wrote this."),
+  decided_with_plan: ({ message }) => ({ status: 409, code: "decided_with_plan", message }),
+  not_in_plan: ({ message, details: { reason, expected_call_id } }) => ({
+    status: 409,
+    code: "not_in_plan",
+    message,
+    facts: { reason, ...(expected_call_id !== undefined && { expected_call_id }) },
+  }),
   not_decided: as(409, "not_decided", "Nobody has decided this request yet."),
   already_claimed: ({ message, details }) => ({
     status: 409,
@@ -209,11 +223,11 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
   request_cancelled: resolved("cancelled", "This request was cancelled by its agent."),
   digest_mismatch: as(409, "digest_mismatch", "What was shown is not what would run.", "expected"),
   escalation_limit: as(409, "escalation_limit", "A request can be escalated 10 times."),
-  body_too_large: () => ({
+  body_too_large: (_, { maxBytes = A2H_BODY_BYTES }) => ({
     status: 413,
     code: "too_large",
-    message: `The body is over ${A2H_BODY_BYTES} bytes.`,
-    facts: { limit: A2H_BODY_BYTES },
+    message: `The body is over ${maxBytes} bytes.`,
+    facts: { limit: maxBytes },
   }),
   headers_too_large: as(431, "too_large", "The headers of the request are too large."),
   store_unavailable: () => ({
@@ -247,9 +261,9 @@ export function sendA2hError(
       message: "The server failed; the request was not stored.",
     });
   }
-  const { noun = "path" } = http.routeOptions.config;
+  const { noun = "path", maxBodyBytes: maxBytes = A2H_BODY_BYTES } = http.routeOptions.config;
   const hasToken = http.headers.authorization !== undefined || http.facts.pathKey !== undefined;
-  return send(reply, printed(refusal, { noun, hasToken }));
+  return send(reply, printed(refusal, { noun, hasToken, maxBytes }));
 }
 
 /** Returns the sentence of a refusal of a call. */

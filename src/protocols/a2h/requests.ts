@@ -58,7 +58,7 @@ async function firstOf(kind: RefKind, ways: readonly (() => Promise<Request>)[])
 }
 
 /** A key of one conversation sees nothing of the others. */
-function within(request: Request, { conversation }: AgentCaller): Request {
+export function within(request: Request, { conversation }: AgentCaller): Request {
   if (conversation !== null && request.conversation !== conversation) throw new Refusal("request_not_found");
   return request;
 }

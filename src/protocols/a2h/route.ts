@@ -34,6 +34,8 @@ export interface A2hRouteInfo {
   summary: string;
   /** The schema of the JSON object it takes, for the reference. */
   body?: z.ZodType;
+  /** Its longest body in bytes; left out, that of the other routes. */
+  bodyBytes?: number;
   /** A body is welcome but need not be there. */
   bodyOptional?: boolean;
   /** It changes something without taking a body. */
@@ -47,17 +49,18 @@ export interface A2hRouteInfo {
 /** Returns the options of a route. Reads are never limited, and go on while the server drains. */
 export function routeOptions(
   { documented }: Mount,
-  { noun, summary, body, bodyOptional, writes, reply, replies = { 200: "As asked" } }: A2hRouteInfo,
+  { noun, summary, body, bodyBytes = A2H_BODY_BYTES, bodyOptional, writes, reply, ...rest }: A2hRouteInfo,
 ): RouteShorthandOptions {
+  const { replies = { 200: "As asked" } } = rest;
   return {
-    ...(body && { bodyLimit: A2H_BODY_BYTES }),
+    ...(body && { bodyLimit: bodyBytes }),
     config: {
       noun,
       ownMethods: true,
       ...(body && {
         reads: body,
         takesBody: true,
-        maxBodyBytes: A2H_BODY_BYTES,
+        maxBodyBytes: bodyBytes,
         bodyOptional: bodyOptional ?? false,
       }),
       ...(body === undefined && !writes && { alwaysAnswers: true }),
@@ -76,10 +79,13 @@ export function routeOptions(
  *
  * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`
  */
-export function bodyOf(http: FastifyRequest): JsonObject {
+export function bodyOf(http: FastifyRequest, { maxValues }: { maxValues?: number } = {}): JsonObject {
   const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
   if (bytes.length === 0 && http.routeOptions.config.bodyOptional) return {};
-  const value = readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
+  const value = readJson(bytes, parseExactJson, {
+    maxDepth: MOST_DEPTH,
+    ...(maxValues !== undefined && { maxValues }),
+  });
   if (!isJsonObject(value)) throw new Refusal("body_not_object");
   return value;
 }

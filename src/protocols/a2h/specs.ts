@@ -125,8 +125,8 @@ interface AskedMembers {
   escalation?: readonly EscalationStep[];
 }
 
-/** Returns what all kinds have in common; the echo has the members in their order. */
-function askedIn(spec: AskedMembers): ReadSpec {
+/** Returns what all kinds have in common, and plans with them; the echo has the members in their order. */
+export function askedIn(spec: AskedMembers): ReadSpec {
   const { channel, timeout_seconds: timeoutSeconds, on_timeout: onTimeout, escalation = [] } = spec;
   const steps = escalation.map((step) => ({
     after_seconds: step.afterSeconds,
@@ -137,7 +137,8 @@ function askedIn(spec: AskedMembers): ReadSpec {
   return { channel, timeoutSeconds, keep: onTimeout === "keep", escalation, echo };
 }
 
-function channelRule(rules: ChannelRules) {
+/** Returns the reader of the channel of a request. */
+export function channelRule(rules: ChannelRules) {
   return (value: unknown, { loc, problems }: Place) => readChannel(value, loc, problems, rules);
 }
 
@@ -165,7 +166,7 @@ function optionOf({ name, title, description, prompt_fill: promptFill, interacti
 }
 
 /** Reads the steps of an escalation, which follow one another. */
-function stepsRule(rules: ChannelRules) {
+export function stepsRule(rules: ChannelRules) {
   const channel = channelRule({ ...rules, joint: false, composite: false });
   return (value: unknown, place: Place, { timeout_seconds: timeout }: { timeout_seconds?: number | undefined }) => {
     const steps = readList(newStepsField, value, place, (one, at): EscalationStep | undefined => {

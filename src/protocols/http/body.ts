@@ -42,10 +42,11 @@ export function parseBody(http: FastifyRequest): void {
  * @throws {Refusal} `invalid_json`, `too_many_values`
  */
 export function readJson(bytes: Uint8Array, parse: typeof parseJsonBody, limits: JsonLimits): unknown {
+  const { maxValues = MOST_VALUES } = limits;
   try {
-    return parse(bytes, { ...limits, maxValues: MOST_VALUES });
+    return parse(bytes, { ...limits, maxValues });
   } catch (error) {
-    if (error instanceof TooManyValues) throw new Refusal("too_many_values", { max_values: MOST_VALUES });
+    if (error instanceof TooManyValues) throw new Refusal("too_many_values", { max_values: maxValues });
     if (error instanceof BadJson) throw new Refusal("invalid_json", { constraint: "json" });
     throw error;
   }

@@ -111,7 +111,7 @@ export async function storeRequestIn(
   await chargeAsker(ctx, tx, input);
 
   const id = ctx.newId("ask");
-  const inserted = await insertRequestIfNew(tx, { ...input, audience, id }, readersOf(audience), NO_DEADLINE);
+  const inserted = await insertRequestIfNew(tx, { ...input, audience, id }, readersIn(input, audience), NO_DEADLINE);
   if (!inserted) {
     // The `ref` was not looked for, or somebody committed the same one while this waited for it.
     const other = await findByRef(tx, input.asker, input.ref);
@@ -119,6 +119,11 @@ export async function storeRequestIn(
     return replay(other, input.sameHash);
   }
   return { request: inserted.request, replayed: false };
+}
+
+/** A call of a plan is in no inbox: people see the plan. */
+function readersIn({ plan }: RequestInput, audience: Audience): string[] {
+  return plan === undefined ? readersOf(audience) : [];
 }
 
 /** Every message that shall go out about a new request is a row, and the record has it. */

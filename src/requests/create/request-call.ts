@@ -1,11 +1,8 @@
 import type { BoundCall } from "../model/bound-call.ts";
-import { policyInputOfCall } from "../model/policy-call.ts";
 import type { Context } from "../../context.ts";
-import type { Request, RequestForm, DecidedBy, Outcome } from "../model/request.ts";
+import type { Request } from "../model/request.ts";
 import { isJoint } from "../model/audience.ts";
-import { riskOf } from "../model/risk.ts";
-import { evaluate, type Policy, type PolicyInput, type PolicyDecision } from "../../policy/model/policy.ts";
-import type { Tx } from "../../core/store/db.ts";
+import { evaluate, type Policy } from "../../policy/model/policy.ts";
 import { transact } from "../../core/store/transact.ts";
 import {
   noteCreated,
@@ -14,11 +11,10 @@ import {
   type RequestInput,
   type RequestContext,
 } from "./create-request.ts";
-import { withArguments } from "../decide/count-decision.ts";
 import { finishRequest, type Ending } from "../end/finish.ts";
 import { argumentsWithSecrets } from "./guard-arguments.ts";
-import { noteObserved, noteSpared, readGrants } from "../../policy/grants.ts";
-import { judge, withoutRule } from "../../policy/judge.ts";
+import { noteObserved } from "../../policy/grants.ts";
+import { countRuled, judgeCall, type ApprovalForm, type CallToStore, type JudgedCall } from "./judge-call.ts";
 
 /** A function call that wants to run. */
 export type CallInput = Omit<RequestInput, "form" | "digest"> &
@@ -27,11 +23,6 @@ export type CallInput = Omit<RequestInput, "form" | "digest"> &
     /** People decide even if policy allows the call. */
     forPeople?: boolean;
   };
-
-type ApprovalForm = RequestForm & { kind: "approval" };
-
-/** A call as it is stored if people decide. */
-type CallToStore = RequestInput & { form: ApprovalForm; digest: string };
 
 /**
  * Asks whether a function call may run. It is decided by a rule that names the function, or by a permanent permission for
@@ -92,38 +83,6 @@ export async function requestCall(
   });
 }
 
-/** A call, and what policy and the grants say of it. */
-interface JudgedCall {
-  policy: Policy;
-  call: CallToStore;
-  input: PolicyInput;
-  grants: Awaited<ReturnType<typeof readGrants>>;
-  policyDecision: PolicyDecision;
-  /** People decide also where policy allows it. */
-  forPeople: boolean;
-}
-
-async function judgeCall(
-  tx: Tx,
-  { policy, call, forPeople }: Pick<JudgedCall, "policy" | "call" | "forPeople">,
-): Promise<JudgedCall> {
-  const input = policyInputOfCall(call);
-  const grants = isJoint(call.audience) ? [] : await readGrants(tx, input);
-  const policyDecision = await judge(tx, { policy, grants }, input);
-  const hasPatterns = grants.some(({ pattern }) => pattern);
-  if (!hasPatterns || !looksHigh(call, policyDecision)) {
-    return { policy, call, input, grants, forPeople, policyDecision };
-  }
-  // The person who allowed calls like this one did not see it.
-  const exact = grants.filter(({ pattern }) => !pattern);
-  const again = await judge(tx, { policy, grants: exact }, input);
-  return { policy, call, input, grants: exact, forPeople, policyDecision: again };
-}
-
-function looksHigh({ form, audience, wire }: CallToStore, { risk }: PolicyDecision): boolean {
-  return riskOf({ form, audience, wire: { ...wire, ...(risk && { risk }) } }) === "high";
-}
-
 /**
  * Returns whether an admin may allow the call, and calls like it, when it is approved. A call that needs several
  * approvers can never be, nor can one whose arguments may still change. The hook of a coding agent takes edits of every
@@ -133,45 +92,4 @@ function mayBeGranted({ policy, call, input, policyDecision, forPeople }: Judged
   if (isJoint(call.audience) || (call.form.editable && call.promptOf === undefined)) return false;
   if (policyDecision.decision === "ALLOW" && forPeople) return evaluate(policy, [], input).isGrantable;
   return policyDecision.isGrantable;
-}
-
-interface Ruled {
-  outcome: Outcome & Required<Pick<Outcome, "trace">>;
-  by: DecidedBy;
-}
-
-/** Returns what policy makes of a call, counted; null where it is for people. */
-async function countRuled(tx: Tx, judged: JudgedCall): Promise<Ruled | null> {
-  const { call, input, forPeople } = judged;
-  let { policy, grants, policyDecision } = judged;
-  for (;;) {
-    const { decision, trace, countedAs } = policyDecision;
-    if (decision === "ESCALATE" || !countedAs || (decision === "ALLOW" && forPeople)) return null;
-    const grant = grants.find(({ id }) => id === trace.grant);
-    if (await noteSpared(tx, policyDecision)) return ruledBy(call, policyDecision, grant?.madeBy);
-    // The grant was revoked, or ended, since it was read; or the allowance of the rule is used up.
-    if (grant) grants = grants.filter((one) => one !== grant);
-    else policy = withoutRule(policy, trace.rule_index);
-    policyDecision = await judge(tx, { policy, grants }, input);
-  }
-}
-
-/** Returns the outcome of a call that a rule or a grant decided. */
-function ruledBy({ form, digest }: CallToStore, policyDecision: PolicyDecision, madeBy = ""): Ruled {
-  const { decision, trace, because, countedAs } = policyDecision;
-  const by: DecidedBy =
-    countedAs && "rule" in countedAs
-      ? { kind: "policy", id: countedAs.rule, via: "policy" }
-      : { kind: "person", id: madeBy, via: "policy" };
-  const approved = decision === "ALLOW";
-  const comment = approved ? trace.reason : because;
-  const outcome = {
-    status: "answered" as const,
-    approved,
-    by,
-    trace,
-    digest,
-    ...(comment !== undefined && { comment }),
-  };
-  return { outcome: { ...withArguments({ form }, outcome, { kind: "approve" }), trace }, by };
 }

@@ -11,7 +11,8 @@ import { lockRequest, updateRequest } from "../store/requests.ts";
  * Gives the decision on a request to one run of its asker, which goes on with it: of any number of runs, on any server,
  * one gets it, and the same run gets it again. A claim is never given back, because its run may have acted.
  *
- * @throws {Refusal} `request_not_found`, `not_decided`, `already_claimed`
+ * @throws {Refusal} `request_not_found`, `not_decided`, `already_claimed`; `decided_with_plan` for an approved call of a
+ *   plan, which is used there
  */
 export async function claimDecision(ctx: Context, requestId: RequestId, run: string): Promise<Request> {
   return transact(ctx, async (tx) => {
@@ -19,6 +20,8 @@ export async function claimDecision(ctx: Context, requestId: RequestId, run: str
     if (!locked) throw new Refusal("request_not_found");
     const { request, now } = locked;
     if (request.state === "open") throw new Refusal("not_decided");
+    if (request.plan !== undefined && request.outcome?.approved === true)
+      throw new Refusal("decided_with_plan", {}, "This call is part of a plan, and is used there.");
     const claim = claimOf(request);
     if (claim?.run === run) return request;
     if (claim) throw new Refusal("already_claimed", { claimed_at: claim.at });

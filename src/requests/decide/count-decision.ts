@@ -72,7 +72,8 @@ export async function countDecision(
   }
   const outcome = withArguments(request, settled.outcome, decision);
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
-  return finishRequest(ctx, tx, request, { outcome, at, by, action, ...(origin && { origin }) });
+  const data = outcome.upTo === undefined ? {} : { data: { up_to: outcome.upTo } };
+  return finishRequest(ctx, tx, request, { outcome, at, by, action, ...(origin && { origin }), ...data });
 }
 
 /** Free text that is the name or the title of a ready-made answer selects it (spec/a2h 9). */

@@ -49,7 +49,7 @@ export interface Decided {
  * An answer that is refused for what it says is kept with the request, so that its agent sees that somebody tried.
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `not_asked`,
- *   `not_counted`, `self_response`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
+ *   `not_counted`, `self_response`, `digest_mismatch`, `decided_with_plan`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
  */
 export async function decideRequest(ctx: Context, input: DecisionInput): Promise<Decided> {
   const request = input.read ?? (await findRequest(ctx.db, input.requestId))?.request;
@@ -94,6 +94,7 @@ async function decideHeld(
   const { now } = held;
   const request = await makeDuePresses(ctx, tx, held);
   if (request.state !== "open") return lateAnswer(tx, request, input);
+  if (request.plan !== undefined) throw new Refusal("decided_with_plan");
   const { responder, decision, origin } = input;
   const by = decidedBy(responder, request);
   const before = await listDecisionsSoFar(tx, request);
@@ -136,6 +137,7 @@ function isSame(request: Request, former: CountedDecision, decision: Decision): 
     case "approve":
       return (
         former.approved === true &&
+        former.upTo === (decision.upTo === callsOf(request) ? undefined : decision.upTo) &&
         decision.option === undefined &&
         (decision.kwargs === undefined || decision.kwargs === request.outcome?.kwargs)
       );
@@ -157,6 +159,10 @@ function isSame(request: Request, former: CountedDecision, decision: Decision): 
         isSameValue(request.outcome, decision.value)
       );
   }
+}
+
+function callsOf({ form }: Request): number | undefined {
+  return form.kind === "approval" ? form.calls : undefined;
 }
 
 function isSameValue(outcome: Outcome | null, value: unknown): boolean {

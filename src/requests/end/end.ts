@@ -3,10 +3,11 @@ import type { Context } from "../../context.ts";
 import type { Request, Audience, Outcome } from "../model/request.ts";
 import { escalated, leavesOf, readersOf } from "../model/audience.ts";
 import { Refusal } from "../../refusals.ts";
-import { insertReaders, lockRequest, updateRequest, type RequestAt } from "../store/requests.ts";
+import { findRequest, insertReaders, lockRequest, updateRequest, type RequestAt } from "../store/requests.ts";
 import { appendAudit, type Actor } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
+import { wholeOf } from "../store/plans.ts";
 import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { aboutRequest, planDeliveries } from "../create/create-request.ts";
 import { makeDuePresses, voidDuePresses } from "../decide/presses.ts";
@@ -75,13 +76,13 @@ async function expireIn(ctx: Ending, tx: Tx, requestId: RequestId): Promise<Requ
 }
 
 /**
- * Withdraws an open request; cancelling again changes nothing.
+ * Withdraws an open request, and with a call of a plan the whole plan; cancelling again changes nothing.
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`
  */
 export async function cancelRequest(ctx: Context, requestId: RequestId, by: Actor, reason?: string): Promise<Request> {
   const result = await transact(ctx, async (tx) => {
-    const held = await lockRequest(tx, requestId);
+    const held = await lockRequest(tx, await wholeOf(tx, requestId));
     if (!held) throw new Refusal("request_not_found");
     const over = await endHeldIfDue(ctx, tx, held);
     if (over.state === "cancelled") return over;
@@ -90,7 +91,7 @@ export async function cancelRequest(ctx: Context, requestId: RequestId, by: Acto
     return finishRequest(ctx, tx, over, { outcome, at: held.now, by, action: "cancelled" });
   });
   if (result instanceof Refusal) throw result;
-  return result;
+  return result.id === requestId ? result : ((await findRequest(ctx.db, requestId))?.request ?? result);
 }
 
 function withdrawn({ form }: Request, reason?: string): Outcome {
@@ -110,7 +111,8 @@ const STEPS_OF_AN_ESCALATION = 1000;
  * Notifies more people of an open request, at once and with `words` first. Those of `added` may answer from now on,
  * unless several have to agree; everybody else is only informed (spec/a2h 11).
  *
- * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `escalation_limit`
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `escalation_limit`,
+ *   `decided_with_plan`
  */
 export async function escalateRequest(
   ctx: Context,
@@ -120,6 +122,7 @@ export async function escalateRequest(
   const result = await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, requestId);
     if (!held) throw new Refusal("request_not_found");
+    if (held.request.plan !== undefined) throw new Refusal("decided_with_plan");
     const request = await endHeldIfDue(ctx, tx, held);
     if (request.state !== "open") return settledRefusal(request);
     const { escalations = 0 } = request.wire as { escalations?: number };

@@ -29,6 +29,8 @@ export type RequestForm =
       /** The agent opted in to running edited arguments. */
       editable: boolean;
       kwargsSchema?: ForeignSchema;
+      /** Set for a plan: the number of its calls, which are the arguments. */
+      calls?: number;
     }
   | {
       kind: "reply";
@@ -106,6 +108,8 @@ export type Decision =
       guard?: GuardedArguments | null;
       option?: string;
       digest?: string;
+      /** Only so many calls of a plan, the first ones; left out, all. */
+      upTo?: number;
       /** The permission that goes with it: of exactly this call, or of what a pattern covers. */
       withGrant?: true | ChosenGrant;
     } & DecisionContent)
@@ -148,6 +152,8 @@ export interface Outcome extends Besides {
   /** Canonical JSON of the arguments to run. */
   kwargs?: string;
   edited?: boolean;
+  /** So many calls of an approved plan are approved, the first ones; left out, all. */
+  upTo?: number;
   /** Which of the edited arguments hold a secret; null if none does. */
   guard?: GuardedArguments | null;
   digest?: string;
@@ -182,6 +188,8 @@ export interface CountedDecision {
   by: DecidedBy;
   pressed?: DecisionOrigin;
   approved: boolean | null;
+  /** See `Decision`. */
+  upTo?: number;
   comment?: string;
   digest?: string;
   at: number;
@@ -247,6 +255,8 @@ export interface Request {
   conversation?: number;
   /** The coding agent whose hook made it: it asks the same people to its end. */
   promptOf?: string;
+  /** The request of the plan whose call it is: that one is shown and decided, and ends it. */
+  plan?: RequestId;
   /** Nobody waits for it from then on, and it is withdrawn; left out where it is open until its deadline. */
   waitedUntil?: number;
   /** Decisions that were pressed and can still be undone, one of each person; left out without any. */

@@ -59,6 +59,7 @@ export function riskReasonsOf(request: Judged): RiskReason[] {
 export function judgedRequest(request: Judged): { risk: Risk; reasons: RiskReason[] } {
   const { form } = request;
   if (form.kind !== "approval") return { risk: "normal", reasons: [] };
+  if (form.calls !== undefined) return judgedPlan(request);
   const leaves = form.kwargs.length > LONGEST_READ ? null : leavesIn(maskedArguments(request, form.kwargs));
   const isLong = leaves === null || leaves.length > MOST_LOOKED_AT;
   const traits = traitsOf(request, form.fn, isLong);
@@ -75,6 +76,22 @@ export function judgedRequest(request: Judged): { risk: Risk; reasons: RiskReaso
     reasons.set(`${kind} ${printed}`, { kind, says: printed });
   }
   return { risk, reasons: [...reasons.values()] };
+}
+
+/** Returns the judgement of the riskiest of these calls, of the first where several are; there is at least one. */
+export function riskiestOf(calls: readonly Judged[]): PlanRisk {
+  const judged = calls.map(judgedRequest);
+  const rankOf = ({ risk }: PlanRisk) => LOWEST_FIRST.indexOf(risk);
+  return judged.reduce((one, other) => (rankOf(other) > rankOf(one) ? other : one));
+}
+
+type PlanRisk = ReturnType<typeof judgedRequest>;
+
+/** A plan is as risky as the riskiest of its calls, which were judged when it was made. Its evidence may be long. */
+function judgedPlan(request: Judged): PlanRisk {
+  const { risk, reasons } = request.wire["judged"] as PlanRisk;
+  if (!isGuarded(request) || reasons.some(({ kind }) => kind === "secret")) return { risk, reasons };
+  return { risk: "high", reasons: [{ kind: "secret", says: "" }, ...(risk === "high" ? reasons : [])] };
 }
 
 /** The risk that a rule of the policy gives a call in place of the one that is read from its facts, and the rule's words. */

@@ -48,6 +48,7 @@ export function settle(request: Request, before: readonly Counted[], next: Judge
     by,
     ...(origin && { pressed: origin }),
     approved: decision.kind === "approve" ? true : decision.kind === "reject" ? false : null,
+    ...upToOf(request, decision),
     ...("comment" in decision && decision.comment !== undefined && { comment: decision.comment }),
     ...(request.digest !== null && { digest: request.digest }),
     at,
@@ -88,6 +89,7 @@ export function settle(request: Request, before: readonly Counted[], next: Judge
           ...(request.digest !== null && { digest: request.digest }),
           ...(comment !== undefined && { comment }),
           ...(decision.kwargs !== undefined && { kwargs: decision.kwargs }),
+          ...leastUpTo([...before.map((one) => one.decision), counted]),
           ...(decision.withGrant && { standing: decision.withGrant }),
         },
       };
@@ -118,6 +120,7 @@ function checkShape(request: Request, decision: Decision): void {
     }
     if (decision.kind === "approve" && decision.kwargs !== undefined && !form.editable)
       throw new Refusal("not_editable");
+    if (decision.kind === "approve") checkUpTo(form.calls, decision.upTo);
     checkOption(decision.option, decision.kind === "reject" ? form.rejectOptions : [], form.rejectOptions);
   } else if (decision.kind === "reject" && form.declinable) {
     checkOption(decision.option, []);
@@ -127,6 +130,24 @@ function checkShape(request: Request, decision: Decision): void {
     if (form.listed && decision.option === undefined) throw notOffered(form.options);
     checkOption(decision.option, form.options);
   }
+}
+
+/** An approval of a part of a plan is of its first calls, at least of one. */
+function checkUpTo(calls: number | undefined, upTo: number | undefined): void {
+  if (upTo === undefined) return;
+  if (calls === undefined || !Number.isInteger(upTo) || upTo < 1 || upTo > calls) throw new Refusal("wrong_decision");
+}
+
+/** An approval of all calls of a plan says nothing of their number. */
+function upToOf({ form }: Request, decision: Decision): Pick<CountedDecision, "upTo"> {
+  if (form.kind !== "approval" || decision.kind !== "approve" || decision.upTo === undefined) return {};
+  return decision.upTo === form.calls ? {} : { upTo: decision.upTo };
+}
+
+/** Several people approve the calls that each of them approves. */
+function leastUpTo(approvals: readonly CountedDecision[]): Pick<Outcome, "upTo"> {
+  const parts = approvals.flatMap(({ upTo }) => (upTo === undefined ? [] : [upTo]));
+  return parts.length === 0 ? {} : { upTo: Math.min(...parts) };
 }
 
 function checkOption(

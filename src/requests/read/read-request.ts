@@ -17,6 +17,10 @@ import { expireRequest, isDue } from "../end/end.ts";
 /** Returns the request as it is now: past its deadline it is settled first, so that it is never shown as open. */
 async function asOfNow(ctx: Context, { request, now }: RequestAt): Promise<Request> {
   if (!isDue(ctx, { request, now })) return request;
+  if (request.plan !== undefined) {
+    await expireRequest(ctx, request.plan);
+    return (await store.findRequest(ctx.db, request.id))?.request ?? request;
+  }
   return (await expireRequest(ctx, request.id)) ?? request;
 }
 
@@ -107,11 +111,17 @@ export async function listPending(
   return { items: items.map(({ request }) => request), total };
 }
 
-/** Returns a request that is in the person's inbox. @throws {Refusal} `request_not_found` also for somebody else's */
+/**
+ * Returns a request that is in the person's inbox.
+ *
+ * @throws {Refusal} `request_not_found` also for somebody else's, and for a call of a plan
+ */
 export async function readInInbox(ctx: Context, person: string, requestId: RequestId): Promise<Request> {
   if (!(await store.isReader(ctx.db, requestId, await readersFor(ctx.db, person))))
     throw new Refusal("request_not_found");
-  return readRequest(ctx, requestId);
+  const request = await readRequest(ctx, requestId);
+  if (request.plan !== undefined) throw new Refusal("request_not_found");
+  return request;
 }
 
 /** Returns the names under which requests are addressed to a person. */

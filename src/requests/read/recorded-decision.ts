@@ -22,13 +22,18 @@ export interface RecordedSpan {
 /** A request about a function call. */
 export type RecordedCall = Request & PolicyCall;
 
+/** True for a function call, also one of a plan, and false for a plan itself. */
 export function isCall(request: Request): request is RecordedCall {
-  return request.form.kind === "approval";
+  return request.form.kind === "approval" && request.form.calls === undefined;
 }
 
-/** Returns what people decided; null where they did not, or a rule, a permission or the agent itself did. */
-export function saidByPeople({ outcome }: Request): boolean | null {
-  if (outcome?.status !== "answered" || outcome.trace || outcome.by?.kind === "agent") return null;
+/**
+ * Returns what people decided about a call by itself; null where a rule, a permission or the agent itself did, where
+ * nobody did, and in a plan.
+ */
+export function saidByPeople({ outcome, plan }: Request): boolean | null {
+  if (plan !== undefined || outcome?.status !== "answered" || outcome.trace || outcome.by?.kind === "agent")
+    return null;
   return outcome.approved ?? null;
 }
 

@@ -61,6 +61,18 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
       ),
   },
   {
+    check: "A17",
+    promise: "a call of a plan is open exactly while its plan is, is approved only in it, and is used only if approved",
+    look: (on) =>
+      offenders(
+        on,
+        sql`SELECT c.ask_id AS offender FROM requests c LEFT JOIN requests p ON p.ask_id = c.plan
+          WHERE c.plan IS NOT NULL AND (p.ask_id IS NULL OR (c.state = 'open') <> (p.state = 'open')
+            OR (c.outcome LIKE '%"approved":true%' AND coalesce(p.outcome, '') NOT LIKE '%"approved":true%')
+            OR (c.used_by <> '' AND coalesce(c.outcome, '') NOT LIKE '%"approved":true%')) LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
     check: "N1",
     promise: "no message about a request that is over waits to be sent, or was sent and is not to be closed",
     look: (on) =>
@@ -111,7 +123,10 @@ async function examineApprovals(on: Queryable, quick: boolean): Promise<string[]
 async function isRightlyEnded(on: Queryable, ask: Request): Promise<boolean> {
   const { by } = ask.outcome ?? {};
   if (by?.kind === "policy" || by?.via === "policy") return isRuled(on, ask);
-  return isDecidedByPeople(ask, await listDecisions(on, ask.id));
+  // A call of a plan asks those whom its plan asks, whoever was added to that later.
+  const plan = ask.plan === undefined ? undefined : (await findRequest(on, ask.plan))?.request;
+  const asked = plan ? { ...ask, audience: plan.audience } : ask;
+  return isDecidedByPeople(asked, await listDecisions(on, ask.id));
 }
 
 /**

@@ -18,10 +18,10 @@ export async function findUnwaited(on: Queryable, limit: number): Promise<string
   return rows.map((row) => row.ask_id);
 }
 
-/** Returns up to `limit` open requests whose deadline has passed, oldest deadline first. */
+/** Returns up to `limit` open requests whose deadline has passed, oldest deadline first; a plan ends its calls. */
 export async function findDueRequests(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM requests WHERE state = 'open' AND expires_at <= (SELECT parley_now())
+    sql`SELECT ask_id FROM requests WHERE state = 'open' AND expires_at <= (SELECT parley_now()) AND plan IS NULL
       ORDER BY expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);

@@ -127,10 +127,10 @@ function isIn(state: InboxFilter["state"]): Sql {
   return state === "open" ? sql`a.state = 'open' AND a.expires_at > (SELECT parley_now())` : sql`a.state <> 'open'`;
 }
 
-/** A condition of SQL on the request `a`: it is in the inbox of one of `readers`. */
+/** A condition of SQL on the request `a`: it is in the inbox of one of `readers`. A call of a plan is in none. */
 export function mayRead(readers: readonly string[]): Sql {
-  if (readers.includes(ALL_READERS)) return empty;
-  return sql`AND ${hasReader(sql`a.ask_id`, readers)}`;
+  if (readers.includes(ALL_READERS)) return sql`AND a.plan IS NULL`;
+  return sql`AND a.plan IS NULL AND ${hasReader(sql`a.ask_id`, readers)}`;
 }
 
 /** True in SQL of what the person among these readers has put aside, or else of all that they have not. */

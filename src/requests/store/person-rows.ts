@@ -17,12 +17,12 @@ export async function listMessageTargets(on: Queryable, person: string): Promise
   return rows.map(({ target }) => target);
 }
 
-/** Returns the open requests whose audience holds one of these addresses. */
+/** Returns the open requests whose audience holds one of these addresses, without the calls of plans. */
 export async function listOpenAt(on: Queryable, addresses: readonly string[]): Promise<string[]> {
   if (addresses.length === 0) return [];
   const each = addresses.map((address) => sql`lower(audience) LIKE ${`%${address.toLowerCase()}%`}`);
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM requests WHERE state = 'open' AND (${join(each, " OR ")}) ORDER BY ask_id`,
+    sql`SELECT ask_id FROM requests WHERE state = 'open' AND plan IS NULL AND (${join(each, " OR ")}) ORDER BY ask_id`,
   );
   return rows.map(({ ask_id: id }) => id);
 }

@@ -37,6 +37,7 @@ export const requestRows = rowsOf<Request>()({
   wire: json("wire"),
   conversation: optional("conversation"),
   promptOf: optional("prompt_of"),
+  plan: optional("plan"),
   waitedUntil: optional("waited_until"),
   presses: optional(json("presses")),
 });
@@ -72,7 +73,10 @@ export type NewRequest = Pick<
   | "wire"
   | "conversation"
   | "promptOf"
+  | "plan"
 > & {
+  /** The place of the call in its plan, from 1 on. */
+  planOrd?: number;
   /** A sign of life of whoever waits keeps it open for so long; left out, it is open until its deadline. */
   leaseMs?: number;
   /** Hash of what makes a second request with the same `ref` the same request. */
@@ -97,11 +101,12 @@ export async function insertRequestIfNew(
   const row = await first<StoredTimes>(
     tx,
     sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, fn, audience, digest,
-        state, version, created_at, expires_at, wire, conversation, prompt_of, lease_ms, waited_until)
+        state, version, created_at, expires_at, wire, conversation, prompt_of, lease_ms, waited_until, plan,
+        plan_ord)
       VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.ref}, ${ask.sameHash}, ${ask.title}, ${ask.words},
         ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${fnOf(ask.form)}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
         (SELECT parley_now()), ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null},
-        ${promptOf}, ${leaseMs}, ${waitedUntil})
+        ${promptOf}, ${leaseMs}, ${waitedUntil}, ${ask.plan ?? null}, ${ask.planOrd ?? null})
       ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at, waited_until`,
   );
   if (!row) return undefined;
@@ -111,13 +116,15 @@ export async function insertRequestIfNew(
   return { request: newlyStored(ask, row), now: row.created_at };
 }
 
-const fnOf = (form: RequestForm): string | null => (form.kind === "approval" ? form.fn : null);
+/** A plan is no call that others are like. */
+const fnOf = (form: RequestForm): string | null =>
+  form.kind === "approval" && form.calls === undefined ? form.fn : null;
 
 type StoredTimes = Pick<RequestRow, "created_at" | "expires_at" | "waited_until">;
 
 /** Returns a new request as it is stored, without reading its arguments back. */
 function newlyStored(ask: NewRequest, row: StoredTimes): Request {
-  const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation, promptOf } = ask;
+  const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation, promptOf, plan } = ask;
   return {
     id,
     door,
@@ -138,6 +145,7 @@ function newlyStored(ask: NewRequest, row: StoredTimes): Request {
     refused: null,
     ...(conversation != null && { conversation }),
     ...(promptOf !== undefined && { promptOf }),
+    ...(plan !== undefined && { plan }),
     ...(row.waited_until !== null && { waitedUntil: row.waited_until }),
   };
 }
@@ -294,9 +302,9 @@ export async function countRequests(
   return one(
     on,
     sql`SELECT
-      (SELECT count(*) FROM requests WHERE asker = ${asker} AND state = 'open') AS open,
+      (SELECT count(*) FROM requests WHERE asker = ${asker} AND state = 'open' AND plan IS NULL) AS open,
       (SELECT count(*) FROM (SELECT 1 FROM requests
-        WHERE asker = ${asker} AND created_at > (SELECT parley_now()) - ${withinMs} LIMIT ${most}) AS newest) AS recent`,
+        WHERE asker = ${asker} AND created_at > (SELECT parley_now()) - ${withinMs} AND plan IS NULL LIMIT ${most}) AS newest) AS recent`,
   );
 }
 
@@ -360,17 +368,31 @@ export async function findRequestVersions(
   return new Map(rows.map((row) => [row.ask_id, row.version]));
 }
 
-/** Returns up to `limit` requests that have been over for `keptMs`. */
+/** Returns up to `limit` requests that have been over for `keptMs`; the calls of a plan go with it. */
 export async function findOutlivedRequests(on: Queryable, keptMs: number, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM requests WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${keptMs}
+    sql`SELECT ask_id FROM requests WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${keptMs} AND plan IS NULL
       ORDER BY settled_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
 }
 
-/** Deletes settled requests with their decisions and deliveries. */
+/** Deletes settled requests with their decisions and deliveries, and plans with their calls and images. */
 export async function deleteRequest(tx: Tx, requestIds: readonly RequestId[]): Promise<void> {
+  await tx.all(sql`DELETE FROM plan_images WHERE plan IN (${join([...requestIds])})`);
+  const calls = await tx.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM requests WHERE plan IN (${join([...requestIds])})`,
+  );
+  const all = [...requestIds, ...calls.map((row) => row.ask_id)];
+  for (let from = 0; from < all.length; from += DELETED_AT_ONCE) {
+    await deleteRows(tx, all.slice(from, from + DELETED_AT_ONCE));
+  }
+}
+
+/** Each is a parameter of a statement. */
+const DELETED_AT_ONCE = 1000;
+
+async function deleteRows(tx: Tx, requestIds: readonly RequestId[]): Promise<void> {
   const ids = join([...requestIds]);
   for (const table of ["decisions", "deliveries", "request_recipients"] as const) {
     await tx.all(deleteOf(table, ids));

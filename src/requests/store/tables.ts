@@ -21,6 +21,7 @@ export const REQUEST_TABLES: OwnedTables = {
     "inbound_messages",
     "phones",
     "request_hand_ons",
+    "plan_images",
     "request_recipients",
     "request_snoozes",
     "request_waits",
@@ -54,6 +55,7 @@ export const REQUEST_TABLES: OwnedTables = {
     inbound_messages: "stays",
     phones: "stays",
     request_hand_ons: "stays",
+    plan_images: "stays",
     request_recipients: "stays",
     request_snoozes: "stays",
     request_waits: "stays",
@@ -66,6 +68,9 @@ export const REQUEST_TABLES: OwnedTables = {
         sql`UPDATE requests SET wire = ${`{"claim":{"run":"","at":${atMs}}`}
             || CASE WHEN wire = '{}' THEN '}' ELSE ',' || substr(wire, 2) END
           WHERE state <> 'open' AND ref LIKE 'call:%' AND wire NOT LIKE '%"claim":{"run":%'`,
+        // The same holds for an approved call of a plan, and for its use.
+        sql`UPDATE requests SET used_by = '', used_at = ${atMs}
+          WHERE plan IS NOT NULL AND state <> 'open' AND used_by IS NULL`,
         forgetKeys(
           DEDUPE_VERB,
           (principal, objectId) => sql`EXISTS (SELECT 1 FROM requests a
@@ -96,7 +101,7 @@ export const REQUEST_TABLES: OwnedTables = {
     ];
   },
   countPassed: (sinceMs) => sql`SELECT count(*) FROM requests
-    WHERE state = 'open' AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())`,
+    WHERE state = 'open' AND plan IS NULL AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())`,
   ownSentences: ["deliveries.words"],
   targets: ["requests.audience", "deliveries.target", "deliveries.long_target"],
   followed: [
@@ -105,9 +110,9 @@ export const REQUEST_TABLES: OwnedTables = {
   ],
 };
 
-/** The columns of requests that other rooms read. */
+/** The columns of requests that other rooms read; the request of a plan stands there for its calls. */
 export const SHOWN_REQUESTS = sql`(SELECT ask_id, asker, door, state, title, wire, outcome, conversation, created_at,
-  expires_at, settled_at FROM requests)`;
+  expires_at, settled_at FROM requests WHERE plan IS NULL)`;
 /** True in SQL where the request is addressed to one of these readers. */
 export const hasReader = (requestId: Sql, readers: readonly string[]): Sql =>
   sql`EXISTS (SELECT 1 FROM request_recipients t WHERE t.ask_id = ${requestId} AND t.reader IN (${join([...readers])}))`;

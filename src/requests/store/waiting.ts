@@ -23,7 +23,7 @@ export async function countWaiting(on: Queryable): Promise<Waiting> {
   const requests = await one<{ open: number; oldest: number }>(
     on,
     sql`SELECT count(*) AS open, coalesce((SELECT parley_now()) - min(created_at), 0) AS oldest
-      FROM requests WHERE state = 'open'`,
+      FROM requests WHERE state = 'open' AND plan IS NULL`,
   );
   const channels = await on.all<{ channel: string; waiting: number; retrying: number; late: number }>(
     sql`SELECT channel, count(*) AS waiting, sum(CASE WHEN attempt > 0 AND state <> 'sending' THEN 1 ELSE 0 END) AS retrying,

@@ -12,7 +12,7 @@ const MOST_OPTIONS = 25;
 const MOST_STEPS = 10;
 const LONGEST_S = 2_592_000;
 
-const NO_CONTROLS = [/\p{Cc}/u, "control characters"] as const;
+export const NO_CONTROLS = [/\p{Cc}/u, "control characters"] as const;
 const ONE_LINE = [/[\r\n]/, "line breaks"] as const;
 
 /** The name that an agent gives to a request. */
@@ -49,8 +49,8 @@ export const NewEscalationBody = z
 export const newStepsField = z.array(NewEscalationBody).max(MOST_STEPS);
 
 const channel = WireContactChannel.optional();
-const state = members.describe("The agent's memory; comes back as it is, and people never see it").optional();
-const timingShape = { ...newTimeoutShape, escalation: newStepsField.optional() };
+export const state = members.describe("The agent's memory; comes back as it is, and people never see it").optional();
+export const timingShape = { ...newTimeoutShape, escalation: newStepsField.optional() };
 
 const namesShape = {
   run_id: text({ min: 1, max: 256, without: NO_CONTROLS }).describe("Groups the requests of one run"),

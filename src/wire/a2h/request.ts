@@ -128,7 +128,7 @@ const escalation = z
 const onTimeout = z.enum(["expire", "keep"]);
 /** How long people have, as it is printed. */
 export const timeoutShape = { timeout_seconds: z.int().optional(), on_timeout: onTimeout.optional() };
-const askedShape = {
+export const askedShape = {
   channel: WireContactChannel.optional(),
   state: members.optional(),
   ...timeoutShape,

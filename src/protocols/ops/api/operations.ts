@@ -45,6 +45,10 @@ const request = (family: string, one: string, many: string): Operations => ({
 const PEOPLE: Operations = {
   ...request("function_calls", "FunctionCall", "FunctionCalls"),
   [`POST ${A2H}/agent/function_calls/{id}/claim`]: { id: "claimFunctionCall" },
+  [`POST ${A2H}/plans`]: { id: "createPlan" },
+  [`GET ${A2H}/plans/{id}`]: { id: "readPlan", query: ["wait"] },
+  [`POST ${A2H}/plans/{id}/cancel`]: { id: "cancelPlan" },
+  [`POST ${A2H}/plans/{id}/uses`]: { id: "useCallOfPlan" },
   ...request("human_contacts", "HumanContact", "HumanContacts"),
   [`POST ${A2H}/contact_requests`]: { id: "createContactRequest" },
   [`GET ${A2H}/contact_requests/{id}`]: { id: "readContactRequest", query: ["wait"] },
@@ -170,6 +174,7 @@ const BROWSER: Operations = {
   "GET /people/me/asks": { id: "listInbox" },
   "GET /people/me/asks/{id}": { id: "readInboxAsk" },
   "GET /people/me/asks/{id}/alike": { id: "listAlikeCalls" },
+  "GET /people/me/asks/{id}/evidence/{n}": { id: "readEvidenceImage", reply: BYTES },
   "GET /people/me/asks/{id}/precedents": { id: "listPrecedents" },
   "GET /people/me/batches/{id}": { id: "readBatch" },
   "POST /people/me/decisions": { id: "decideBatch" },

@@ -36,6 +36,8 @@ import {
 } from "../../../wire/inbox.ts";
 import { alikeBody, chosenGrant } from "./alike.ts";
 import { cursorOf, readCursor } from "./cursor.ts";
+import { evidenceRoutes } from "./evidence-routes.ts";
+import { approvedCallsOf } from "./approved-calls.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
@@ -80,6 +82,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     askRoutes(app, door);
     decisionRoutes(app, door);
     batchRoutes(app, door);
+    evidenceRoutes(app, door);
     snoozeRoutes(app, door);
     undoRoutes(app, door);
     handOnRoutes(app, door);
@@ -336,14 +339,20 @@ async function decisionOf(request: Request, given: InboxDecisionBody): Promise<D
   const { form } = request;
   if (form.kind === "approval") {
     if (given.approved === undefined) throw missing("approved");
-    if (!given.approved) return { kind: "reject", ...decision, ...(option !== undefined && { option }) };
+    const upTo = approvedCallsOf(form.calls, given);
+    if (!given.approved || upTo === 0) return { kind: "reject", ...decision, ...(option !== undefined && { option }) };
     // Nobody approves what was not shown to them.
     if (digest === undefined) throw missing("digest");
     if (option !== undefined) {
       throw refuseFields([{ message: "option is a way to reject", field: "option", constraint: "excluded" }]);
     }
     const kwargs = given.kwargs === undefined ? undefined : await canonicalArguments(given.kwargs);
-    return { kind: "approve", ...decision, ...(kwargs !== undefined && { kwargs }) };
+    return {
+      kind: "approve",
+      ...decision,
+      ...(kwargs !== undefined && { kwargs }),
+      ...(upTo !== undefined && { upTo }),
+    };
   }
   if (form.kind === "reply") {
     const text = given.text?.trim() ? given.text : fill;

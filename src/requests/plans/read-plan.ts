@@ -1,0 +1,34 @@
+import type { Context } from "../../context.ts";
+import type { RequestId } from "../../core/model/ids.ts";
+import { Refusal } from "../../refusals.ts";
+import { planRef, type PlanCall, type PlanImage } from "../model/plan.ts";
+import type { Outcome, Request } from "../model/request.ts";
+import { readByRef, readInInbox } from "../read/read-request.ts";
+import { findPlanImage, listCallOutcomes, listPlanCalls } from "../store/plans.ts";
+
+/** A call of a plan, and how it ended. */
+export type ReadPlanCall = PlanCall & { outcome: Outcome | null };
+
+/** Returns the request of an asker's plan as it is now. @throws {Refusal} `request_not_found` */
+export async function readPlan(ctx: Context, asker: string, planId: string): Promise<Request> {
+  return readByRef(ctx, asker, planRef(planId));
+}
+
+/** Returns the calls of a plan in their order. */
+export async function readPlanCalls({ db }: Pick<Context, "db">, plan: Request): Promise<ReadPlanCall[]> {
+  const calls = await listPlanCalls(db, plan.id);
+  const outcomes = await listCallOutcomes(db, plan.id);
+  return calls.map((call) => ({ ...call, outcome: outcomes.get(call.requestId) ?? null }));
+}
+
+/** Returns an image of the evidence of a plan in the person's inbox. @throws {Refusal} `request_not_found` */
+export async function readPlanImage(
+  ctx: Context,
+  person: string,
+  { requestId, ord }: { requestId: RequestId; ord: number },
+): Promise<PlanImage> {
+  const { id } = await readInInbox(ctx, person, requestId);
+  const image = await findPlanImage(ctx.db, id, ord);
+  if (!image) throw new Refusal("request_not_found");
+  return image;
+}
