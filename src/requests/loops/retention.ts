@@ -1,7 +1,7 @@
 import { DAY_MS, ROWS_PER_STEP, type Retention } from "../../core/loops/retention.ts";
 import { transact } from "../../core/store/transact.ts";
 import { deleteOldInbound } from "../store/deliveries.ts";
-import { deleteRequest, findOutlivedRequests } from "../store/requests.ts";
+import { deleteRequest, findOutlivedRequests } from "../store/outlived.ts";
 
 /** By then no provider says a thing again. */
 const INBOUND_KEPT_MS = 30 * DAY_MS;

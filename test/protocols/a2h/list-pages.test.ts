@@ -329,6 +329,8 @@ const WHOLE: readonly string[] = [
   "/.well-known/jwks.json",
   // The operator's file has them.
   "/a2h/v1alpha1/groups",
+  // At most 200.
+  "/a2h/v1alpha1/plans/{id}",
   "/a2h/v1alpha1/webhook_endpoints/{id}",
   // The list is that of the protocol's board.
   // One row for each agent of the registry.

@@ -2,8 +2,7 @@ import { languageOf, type Language } from "../../../requests/model/sentence-word
 import { mayGrantCall } from "../../../requests/decide/grant-call.ts";
 import { z } from "zod";
 import type { Context } from "../../../context.ts";
-import { canonicalExact, parseExactJson, withEveryDigit } from "../../../lib/json/exact-json.ts";
-import { parseJsonBody } from "../../../lib/json/json-body.ts";
+import { canonicalExact, parseExactJson } from "../../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../../lib/event-loop.ts";
 import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import type { Request, Decision } from "../../../requests/model/request.ts";
@@ -42,6 +41,7 @@ import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
 import { undoRoutes } from "./undo-routes.ts";
+import { MAX_DEPTH, parseDecision } from "./parse-decision.ts";
 import { precedentRoutes } from "./precedent-routes.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
@@ -54,7 +54,6 @@ const PAGE = 50;
 const DAY_MS = 86_400_000;
 /** As long as the arguments that may be edited. */
 const DECISION_BYTES = 1_048_576;
-const MAX_DEPTH = 32;
 
 const List = z.object({
   state: z.enum(["open", "over"]).optional(),
@@ -295,34 +294,6 @@ async function showEdited(door: DoorContext, http: FastifyRequest<OneAsk>): Prom
 
 interface OneAsk {
   Params: { id: string };
-}
-
-/**
- * Turns the bytes of a decision into its members, of which `null` counts as absent except for `value`. Integers of the
- * arguments keep their digits.
- *
- * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`, `invalid_input`
- */
-async function parseDecision(http: FastifyRequest): Promise<void> {
-  if (!http.routeOptions.config.takesBody) {
-    http.body = undefined;
-    return;
-  }
-  const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
-  const given = readJson(bytes, parseJsonBody, { maxDepth: MAX_DEPTH });
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new Refusal("body_not_object", { constraint: "type" });
-  }
-  await yieldAfterLarge(bytes);
-  const exact = withEveryDigit(bytes, given) as { value?: unknown };
-  await yieldAfterLarge(bytes);
-  const { value } = given as { value?: unknown };
-  if (exact !== given && canonicalExact(value) !== canonicalExact(exact.value)) {
-    const message = "value holds an integer that is too large";
-    throw refuseFields([{ message, field: "value", constraint: "range" }]);
-  }
-  const kept = Object.entries(exact).filter(([name, member]) => name !== "value" && member !== null);
-  http.body = { ...Object.fromEntries(kept), ...(value !== undefined && { value }) };
 }
 
 /**
