@@ -30,6 +30,7 @@ const HARNESSES: readonly { name: string; share: number; alone?: true }[] = [
   { name: "replies", share: 0.005 },
   { name: "reach", share: 0.01 },
   { name: "unseen", share: 0.005 },
+  { name: "plans", share: 0.005 },
   { name: "race", share: 0.13, alone: true },
   { name: "freeze", share: 0.02, alone: true },
   { name: "clock", share: 0.01, alone: true },

@@ -29,6 +29,7 @@ export const QUICK: Readonly<Record<string, Portion>> = {
   consent: { boxMs: 20_000, counts: "steps" },
   replies: { boxMs: 6000, counts: "replies" },
   reach: { boxMs: 8000, counts: "requests" },
+  plans: { boxMs: 6000, counts: "mutated runs" },
   unseen: { boxMs: 5000, counts: "calls" },
   // The box is that of its load; the directed races come before.
   race: { boxMs: 8000, counts: "operations" },

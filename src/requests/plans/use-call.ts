@@ -26,7 +26,7 @@ export async function useCall(ctx: Context, planId: RequestId, wanted: WantedUse
   const result = await transact(ctx, async (tx) => {
     const held = await lockRequest(tx, planId);
     if (!held) throw new Refusal("request_not_found");
-    const plan = (await endHeldIfDue(ctx, tx, held)) ?? held.request;
+    const plan = await endHeldIfDue(ctx, tx, held);
     const call = refusalOr(plan, await listPlanCalls(tx, planId), wanted, held.now);
     if (call instanceof Refusal) return call;
     if (call.usedAt !== null) return { call: { ...call, usedAt: call.usedAt }, repeated: true };
