@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before, describe, it } from "node:test";
+import { readOwnConversation } from "../../src/conversations/speak-in-inbox.ts";
+import { insertConversation } from "../../src/conversations/store/conversations.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
+import { transact } from "../../src/core/store/transact.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { parsePolicy } from "../../src/policy/model/text.ts";
 import { Refusal } from "../../src/refusals.ts";
@@ -118,6 +121,18 @@ for (const on of DATABASES) {
         ["open", undefined],
         ["open", undefined],
       ]);
+    });
+
+    it("waits in a conversation as one request", async () => {
+      const { person, audience } = await someone();
+      const conversation = { number: 7, entry: "desk", agent: ASKER, channel: "inbox", person, opener: null } as const;
+      await transact(ctx(), (tx) => insertConversation(tx, { ...conversation, target: { via: "person", person } }));
+      const asked = await plan([pay(1), pay(2)], audience, { conversation: 7 });
+      const { asks, waiting } = await readOwnConversation(ctx(), person, 7, { limit: 10 });
+      assert.deepEqual(
+        [asks, waiting].map((all) => all.map(({ id }) => id)),
+        [[asked.id], [asked.id]],
+      );
     });
 
     it("ends each call with a record and a receipt of its own", async () => {
