@@ -50,6 +50,13 @@ export async function deleteHandOnsBy(tx: Tx, requestId: RequestId, people?: rea
   return rows.length > 0;
 }
 
+/** The hand-ons of the request end, and so do their notes in the messages about it, which begin at this step. */
+export async function deleteHandOnsWithNotes(tx: Tx, requestId: RequestId, fromStep: number): Promise<void> {
+  await deleteHandOnsBy(tx, requestId);
+  await tx.all(sql`UPDATE deliveries SET words = NULL
+    WHERE ask_id = ${requestId} AND kind = 'ask' AND step >= ${fromStep} AND words IS NOT NULL`);
+}
+
 /** The person neither has the request handed on nor was handed it; one who handed it to them alone has it again. */
 export async function deleteHandOnsWith(tx: Tx, requestId: RequestId, person: string): Promise<void> {
   await tx.all(
