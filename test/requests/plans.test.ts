@@ -23,6 +23,8 @@ import { readByRef, readInInbox, readRequest } from "../../src/requests/read/rea
 import { readReceipt } from "../../src/requests/read/read-receipt.ts";
 import { expireDueRequests } from "../../src/requests/loops/expire.ts";
 import { sweepRequests } from "../../src/requests/loops/retention.ts";
+import { askerOf } from "../../src/tasks/model/attempt-asked.ts";
+import { everyAskOf } from "../../src/tasks/read-asks.ts";
 import { enrol, toPerson } from "../support/addressed.ts";
 import { DAY, fresh, sharedWorld } from "../support/contract.ts";
 import { DATABASES } from "../support/world.ts";
@@ -132,6 +134,16 @@ for (const on of DATABASES) {
       assert.deepEqual(
         [asks, waiting].map((all) => all.map(({ id }) => id)),
         [[asked.id], [asked.id]],
+      );
+    });
+
+    it("is one of the requests that a coding agent made for its task", async () => {
+      const attemptId = fresh("att");
+      const asked = await plan([pay(1), pay(2)], (await someone()).audience, { asker: askerOf(attemptId) });
+      const asks = await everyAskOf(ctx().db, { attemptId, jobId: fresh("job"), n: 1 });
+      assert.deepEqual(
+        asks.map((one) => "addressed" in one && one.addressed.id),
+        [asked.id],
       );
     });
 

@@ -276,7 +276,7 @@ export async function listDecisionsSoFar(
   return state === "open" && !isJoint(audience) ? [] : listDecisions(on, id);
 }
 
-/** Returns one page of what an asker has asked, the oldest first. */
+/** Returns one page of what an asker has asked, the oldest first; a plan stands there for its calls. */
 export async function listAskedBy(
   on: Queryable,
   asker: string,
@@ -284,7 +284,7 @@ export async function listAskedBy(
 ): Promise<Request[]> {
   return requestRows.all(
     on,
-    sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE asker = ${asker}
+    sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE asker = ${asker} AND plan IS NULL
         ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}
       ORDER BY created_at, ask_id LIMIT ${limit}`,
   );
