@@ -26,7 +26,16 @@ import {
 } from "../model/hand-on.ts";
 import type { Audience, Request } from "../model/request.ts";
 import { insertRequestNotices } from "../store/device-notices.ts";
-import { deleteHandOnsBy, findHandOnBy, insertHandOn, listHandOnsWith, type HandOnRow } from "../store/hand-ons.ts";
+import {
+  deleteHandOnsBy,
+  deleteHandOnsTo,
+  findHandOnBy,
+  insertHandOn,
+  listHandedOn,
+  listHandOnsWith,
+  listReceiversOf,
+  type HandOnRow,
+} from "../store/hand-ons.ts";
 import { findRequest, lockRequest, updateRequest, type RequestAt } from "../store/requests.ts";
 import { deleteSnoozes } from "../store/snoozes.ts";
 
@@ -88,6 +97,20 @@ export async function takeBack(ctx: Pick<Context, "db" | "wake">, { requestId, p
     await appendAudit(tx, { actor, ...aboutRequest(held.request, "taken_back") });
     tx.wake(INBOX_TOPIC);
   });
+}
+
+/** Ends the hand-ons to people who may not decide the request any more, because they have left its group. */
+export async function endHandOnsOfLeft(ctx: Pick<Context, "db" | "wake" | "addressed">): Promise<void> {
+  for (const requestId of await listHandedOn(ctx.db)) {
+    await transact(ctx, async (tx) => {
+      const held = await lockRequest(tx, requestId);
+      if (!held) return;
+      for (const receiver of await listReceiversOf(tx, requestId)) {
+        if (!(await mayDecide(ctx, tx, held, receiver))) await deleteHandOnsTo(tx, requestId, receiver);
+      }
+      tx.wake(INBOX_TOPIC);
+    });
+  }
 }
 
 /** Returns those to whom the person may hand a request on, by name; nobody once it is over. */
