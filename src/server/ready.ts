@@ -1,4 +1,5 @@
 import { expireDueQuestions } from "../questions/loops/expire.ts";
+import { endHandOnsOfLeft } from "../requests/inbox/hand-on.ts";
 import { expireDueRequests } from "../requests/loops/expire.ts";
 import { openExpireJobs } from "../asks/loops/expire-jobs.ts";
 import { expireDueAsks } from "../asks/loops/expire.ts";
@@ -34,7 +35,9 @@ export async function makeReady(parts: Parts): Promise<Readiness> {
   const { agentKey: firstKey } = await prepareFirstStart(ctx);
   const opened = await openGroups(ctx, config);
   for (const [name, people] of opened.groups) groups.set(name, people);
-  const regrouped = sharedNotes(config, await noteGroups(ctx, groups));
+  const changed = await noteGroups(ctx, groups);
+  if (changed.length > 0) await endHandOnsOfLeft(ctx);
+  const regrouped = sharedNotes(config, changed);
   const notes = [...opened.notes, ...regrouped, ...(await ruleNotes(ctx, policy.current().policy))];
   const known = readKnownChannels(door);
   await checkNamedPeople(ctx, config, known);

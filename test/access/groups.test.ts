@@ -6,6 +6,7 @@ import { signedWebhookHeaders } from "../../src/lib/network/standard-webhooks.ts
 import { sql } from "../../src/core/store/sql.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { removeHuman } from "../../src/requests/end/remove-human.ts";
+import { handOn } from "../../src/requests/inbox/hand-on.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
 import { callBody, contactBody } from "../support/a2h.ts";
 import { ROOMY, fresh } from "../support/contract.ts";
@@ -77,11 +78,14 @@ for (const on of DATABASES) {
       const idOf = async ({ call_id }: { call_id: string }): Promise<string> =>
         (await get(`/function_calls/${call_id}`)).status.ask_id;
       const [oneId, jointId] = [await idOf(one), await idOf(joint)];
+      await handOn(world.server.ctx, { requestId: oneId, person: bo.id }, { to: { person: ana.id } });
+      assert.deepEqual(await inboxes(), [2, 1, 1]);
       assert.equal((await ana.decide(jointId, { approved: true })).status, 200);
 
       world.config.people.groups = { ...former, finance: [bo.name], three: [bo.name, cy.name] };
       await world.restart();
       assert.equal((await ana.decide(oneId, { approved: true })).status, 403);
+      assert.equal((await bo.inbox()).length, 2, "what was handed to them is back");
       // An approval of somebody who has left fills no place, and no fewer people have to agree.
       assert.equal((await cy.decide(jointId, { approved: true })).status, 200);
       assert.equal((await get(`/function_calls/${joint.call_id}`)).status.approved, undefined);

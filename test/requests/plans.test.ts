@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before, describe, it } from "node:test";
+import { readOwnConversation } from "../../src/conversations/speak-in-inbox.ts";
+import { insertConversation } from "../../src/conversations/store/conversations.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
+import { transact } from "../../src/core/store/transact.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { parsePolicy } from "../../src/policy/model/text.ts";
 import { Refusal } from "../../src/refusals.ts";
@@ -20,6 +23,8 @@ import { readByRef, readInInbox, readRequest } from "../../src/requests/read/rea
 import { readReceipt } from "../../src/requests/read/read-receipt.ts";
 import { expireDueRequests } from "../../src/requests/loops/expire.ts";
 import { sweepRequests } from "../../src/requests/loops/retention.ts";
+import { askerOf } from "../../src/tasks/model/attempt-asked.ts";
+import { everyAskOf } from "../../src/tasks/read-asks.ts";
 import { enrol, toPerson } from "../support/addressed.ts";
 import { DAY, fresh, sharedWorld } from "../support/contract.ts";
 import { DATABASES } from "../support/world.ts";
@@ -118,6 +123,28 @@ for (const on of DATABASES) {
         ["open", undefined],
         ["open", undefined],
       ]);
+    });
+
+    it("waits in a conversation as one request", async () => {
+      const { person, audience } = await someone();
+      const conversation = { number: 7, entry: "desk", agent: ASKER, channel: "inbox", person, opener: null } as const;
+      await transact(ctx(), (tx) => insertConversation(tx, { ...conversation, target: { via: "person", person } }));
+      const asked = await plan([pay(1), pay(2)], audience, { conversation: 7 });
+      const { asks, waiting } = await readOwnConversation(ctx(), person, 7, { limit: 10 });
+      assert.deepEqual(
+        [asks, waiting].map((all) => all.map(({ id }) => id)),
+        [[asked.id], [asked.id]],
+      );
+    });
+
+    it("is one of the requests that a coding agent made for its task", async () => {
+      const attemptId = fresh("att");
+      const asked = await plan([pay(1), pay(2)], (await someone()).audience, { asker: askerOf(attemptId) });
+      const asks = await everyAskOf(ctx().db, { attemptId, jobId: fresh("job"), n: 1 });
+      assert.deepEqual(
+        asks.map((one) => "addressed" in one && one.addressed.id),
+        [asked.id],
+      );
     });
 
     it("ends each call with a record and a receipt of its own", async () => {

@@ -110,8 +110,10 @@ function useRoute(mount: Mount): void {
       const plan = await findOwnPlan(door, caller, http.params.id);
       const { call, callId, run } = checked((problems) => readUse(bodyOf(http), problems));
       const key = keyOf(http);
+      // A run uses several calls, each under the run's name for it.
+      const named = run !== undefined && callId !== undefined ? `run:${callId} ${run}` : door.ctx.newId("use");
       const used = await useCall(door.ctx, plan.id, {
-        key: key !== undefined ? `key:${key}` : run !== undefined ? `run:${run}` : door.ctx.newId("use"),
+        key: key === undefined ? named : `key:${key}`,
         ...(call && { digest: bindCall(call.fn, call.kwargs).digest }),
         ...(callId !== undefined && { ref: `call:${callId}` }),
       });

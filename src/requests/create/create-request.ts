@@ -232,7 +232,7 @@ export async function planDeliveries(
   }: { requestId: RequestId; audience: Audience; firstStep: number; words?: string },
 ): Promise<void> {
   for (const [i, leaf] of leavesOf(audience).entries()) {
-    const step = (firstStep + i) * STEPS_OF_A_LEAF;
+    const step = stepOf(firstStep + i);
     if (leaf.target.via === "person") {
       const human = await findHuman(tx, leaf.target.person);
       if (human)
@@ -288,6 +288,11 @@ async function planReminders(ctx: Pick<Context, "newId">, tx: Tx, requestId: Req
   const id = ctx.newId("dlv");
   const target: Target = { via: "inbox" };
   await insertDelivery(tx, { id, requestId, kind: "remind", channel: "inbox", target, person: null, step: 0, inMs });
+}
+
+/** The first step of the messages to a leaf at this place. */
+export function stepOf(place: number): number {
+  return place * STEPS_OF_A_LEAF;
 }
 
 /** The place in the audience, among its leaves, of whom a message is for, from the step of the message. */

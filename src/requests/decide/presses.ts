@@ -107,8 +107,16 @@ export async function voidDuePresses(tx: Tx, { request, now }: RequestAt, reason
   }
 }
 
-/** Takes a press back. Returns the locked request as it is then. */
-export async function withoutPress(tx: Tx, request: Request, press: Press): Promise<Request> {
+/** Takes back what the person has pressed. Returns the locked request as it is then; nothing where they have not. */
+export async function undoPress(tx: Tx, request: Request, person: string): Promise<Request | undefined> {
+  const press = request.presses?.find((one) => one.person === person);
+  if (!press) return undefined;
+  await notePress(tx, request, press, { action: "press_undone" });
+  tx.wake(INBOX_TOPIC);
+  return withoutPress(tx, request, press);
+}
+
+async function withoutPress(tx: Tx, request: Request, press: Press): Promise<Request> {
   return updatePresses(tx, request, request.presses?.filter((one) => one.person !== press.person) ?? []);
 }
 
@@ -119,7 +127,7 @@ async function voidPress(tx: Tx, request: Request, press: Press, reason: string)
 }
 
 /** The record has what became of a press. */
-export async function notePress(
+async function notePress(
   tx: Tx,
   request: Request,
   { person }: Press,

@@ -1,12 +1,11 @@
 import type { Context } from "../../context.ts";
 import type { RequestId } from "../../core/model/ids.ts";
 import { transact } from "../../core/store/transact.ts";
-import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { Refusal } from "../../refusals.ts";
 import { endHeldIfDue } from "../end/end.ts";
 import type { Request } from "../model/request.ts";
 import { lockRequest } from "../store/requests.ts";
-import { notePress, withoutPress } from "./presses.ts";
+import { undoPress } from "./presses.ts";
 
 /**
  * Takes back what a person has pressed on these requests and what has not left yet. Returns the requests as they are
@@ -26,15 +25,9 @@ export async function undoPresses(
       if (!held) throw new Refusal("request_not_found", { ask_id: requestId });
       const isLate = held.now >= held.request.expiresAt;
       const request = isLate ? await endHeldIfDue(ctx, tx, held) : held.request;
-      const press = request.presses?.find((one) => one.person === person);
-      if (!press) {
-        after.set(requestId, { request, isUndone: false });
-        continue;
-      }
-      await notePress(tx, request, press, { action: "press_undone" });
-      after.set(requestId, { request: await withoutPress(tx, request, press), isUndone: true });
+      const undone = await undoPress(tx, request, person);
+      after.set(requestId, { request: undone ?? request, isUndone: undone !== undefined });
     }
-    tx.wake(INBOX_TOPIC);
   });
   return requestIds.flatMap((id) => after.get(id) ?? []);
 }

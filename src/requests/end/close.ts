@@ -1,14 +1,15 @@
 import type { Request, DecidedBy, Outcome } from "../model/request.ts";
 import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
 import { groupOf } from "../model/audience.ts";
+import { countOfHandOns, firstPlaceOfHandOn } from "../model/hand-on.ts";
 import { endRequest } from "../store/requests.ts";
 import { appendAudit, type Actor } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
-import { deleteHandOnsBy } from "../store/hand-ons.ts";
+import { deleteHandOnsWithNotes } from "../store/hand-ons.ts";
 import { deleteSnoozes } from "../store/snoozes.ts";
 import { closeDeliveries } from "../store/deliveries.ts";
 import { requestTopic, INBOX_TOPIC } from "../../core/store/wake.ts";
-import { aboutRequest } from "../create/create-request.ts";
+import { aboutRequest, stepOf } from "../create/create-request.ts";
 
 /** How a request ended and when, who ended it, and what the record calls that. */
 export interface RequestEnd {
@@ -40,7 +41,7 @@ export async function closeRequestIn(
     const about = { ...aboutRequest(request, "press_voided"), data: { reason: how.action } };
     if (person !== how.by.id) await appendAudit(tx, { actor: { kind: "human", id: person }, ...about, via: "web" });
   }
-  await deleteHandOnsBy(tx, request.id);
+  if (countOfHandOns(request) > 0) await deleteHandOnsWithNotes(tx, request.id, stepOf(firstPlaceOfHandOn(0)));
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
     ...aboutRequest(request, how.action),

@@ -12,13 +12,30 @@ import { Refusal } from "../../refusals.ts";
 import { cleanWords, exposeIn, type CleanWords } from "../create/clean-words.ts";
 import { aboutRequest, planDeliveries } from "../create/create-request.ts";
 import { responderOf } from "../decide/decider.ts";
+import { undoPress } from "../decide/presses.ts";
 import { endHeldIfDue } from "../end/end.ts";
 import { settledRefusal } from "../end/finish.ts";
 import { ALL_READERS, inForce, isAsked, readersOf } from "../model/audience.ts";
-import { firstPlaceOfHandOn, handOnWords, LONGEST_NOTE, MOST_TOLD_HAND_ONS, type HandOn } from "../model/hand-on.ts";
+import {
+  countOfHandOns,
+  firstPlaceOfHandOn,
+  handOnWords,
+  LONGEST_NOTE,
+  MOST_TOLD_HAND_ONS,
+  type HandOn,
+} from "../model/hand-on.ts";
 import type { Audience, Request } from "../model/request.ts";
 import { insertRequestNotices } from "../store/device-notices.ts";
-import { deleteHandOnsBy, findHandOnBy, insertHandOn, listHandOnsWith, type HandOnRow } from "../store/hand-ons.ts";
+import {
+  deleteHandOnsBy,
+  deleteHandOnsTo,
+  findHandOnBy,
+  insertHandOn,
+  listHandedOn,
+  listHandOnsWith,
+  listReceiversOf,
+  type HandOnRow,
+} from "../store/hand-ons.ts";
 import { findRequest, lockRequest, updateRequest, type RequestAt } from "../store/requests.ts";
 import { deleteSnoozes } from "../store/snoozes.ts";
 
@@ -60,8 +77,10 @@ export async function handOn(
     const before = await findHandOnBy(tx, requestId, person);
     const group = "group" in to ? to.group : null;
     const one: HandOn = { person, receivers, group, note: words.words, at: open.now };
+    // Somebody who asks another to decide has not decided.
+    const request = (await undoPress(tx, open.request, person)) ?? open.request;
     if (before && isSame(before, one)) return before;
-    await store(ctx, tx, open.request, one);
+    await store(ctx, tx, request, one);
     await exposeIn(ctx, tx, words);
     return one;
   });
@@ -78,6 +97,20 @@ export async function takeBack(ctx: Pick<Context, "db" | "wake">, { requestId, p
     await appendAudit(tx, { actor, ...aboutRequest(held.request, "taken_back") });
     tx.wake(INBOX_TOPIC);
   });
+}
+
+/** Ends the hand-ons to people who may not decide the request any more, because they have left its group. */
+export async function endHandOnsOfLeft(ctx: Pick<Context, "db" | "wake" | "addressed">): Promise<void> {
+  for (const requestId of await listHandedOn(ctx.db)) {
+    await transact(ctx, async (tx) => {
+      const held = await lockRequest(tx, requestId);
+      if (!held) return;
+      for (const receiver of await listReceiversOf(tx, requestId)) {
+        if (!(await mayDecide(ctx, tx, held, receiver))) await deleteHandOnsTo(tx, requestId, receiver);
+      }
+      tx.wake(INBOX_TOPIC);
+    });
+  }
 }
 
 /** Returns those to whom the person may hand a request on, by name; nobody once it is over. */
@@ -135,8 +168,9 @@ async function lockOpen(ctx: Context, tx: Tx, { requestId, person }: InInbox): P
   if (!held) throw new Refusal("request_not_found");
   const request = await endHeldIfDue(ctx, tx, held);
   if (request.state !== "open") return settledRefusal(request);
-  if (!(await mayDecide(ctx, tx, held, person))) throw new Refusal("not_asked");
-  return held;
+  const open = { request, now: held.now };
+  if (!(await mayDecide(ctx, tx, open, person))) throw new Refusal("not_asked");
+  return open;
 }
 
 async function cleanNote(ctx: Context, { requestId, person }: InInbox, note = ""): Promise<CleanWords<string | null>> {
@@ -199,7 +233,7 @@ async function store(ctx: Context, tx: Tx, request: Request, one: HandOn): Promi
   await deleteHandOnsBy(tx, request.id, receivers);
   for (const aside of [person, ...receivers]) await deleteSnoozes(tx, request.id, aside);
   await insertHandOn(tx, request.id, one);
-  const { handOns = 0 } = request.wire as { handOns?: number };
+  const handOns = countOfHandOns(request);
   if (handOns < MOST_TOLD_HAND_ONS) {
     await tell(ctx, tx, one, { requestId: request.id, firstStep: firstPlaceOfHandOn(handOns) });
   }

@@ -1,3 +1,5 @@
+import type { Request } from "./request.ts";
+
 /** A person who may decide a request has handed it on: to one person, or to those of a group who may decide it too. */
 export interface HandOn {
   /** The person who handed it on. */
@@ -17,6 +19,12 @@ export const MOST_TOLD_HAND_ONS = 50;
 /** The first place of a hand-on's messages, behind those of every leaf and of every escalation. */
 const FIRST_PLACE = 20_000;
 const PLACES_OF_A_HAND_ON = 1000;
+
+/** Returns how often the request was handed on. */
+export function countOfHandOns({ wire }: Pick<Request, "wire">): number {
+  const { handOns = 0 } = wire as { handOns?: number };
+  return handOns;
+}
 
 /** Returns the first place of the messages of a request's hand-on, which the number of those before it gives. */
 export function firstPlaceOfHandOn(before: number): number {

@@ -172,7 +172,7 @@ export function nextUse(
   wanted: WantedUse,
   now: number,
 ): PlanCall {
-  const former = calls.find(({ usedBy, ref }) => usedBy === wanted.key && ref === (wanted.ref ?? ref));
+  const former = calls.find(({ usedBy }) => usedBy === wanted.key);
   if (former && isWanted(former, wanted)) return former;
   if (former) throw new Refusal("idempotency_mismatch", { field: "Idempotency-Key" });
   if (plan.state === "expired") throw notInPlan("expired");

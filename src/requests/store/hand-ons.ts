@@ -50,6 +50,13 @@ export async function deleteHandOnsBy(tx: Tx, requestId: RequestId, people?: rea
   return rows.length > 0;
 }
 
+/** The hand-ons of the request end, and so do their notes in the messages about it, which begin at this step. */
+export async function deleteHandOnsWithNotes(tx: Tx, requestId: RequestId, fromStep: number): Promise<void> {
+  await deleteHandOnsBy(tx, requestId);
+  await tx.all(sql`UPDATE deliveries SET words = NULL
+    WHERE ask_id = ${requestId} AND kind = 'ask' AND step >= ${fromStep} AND words IS NOT NULL`);
+}
+
 /** The person neither has the request handed on nor was handed it; one who handed it to them alone has it again. */
 export async function deleteHandOnsWith(tx: Tx, requestId: RequestId, person: string): Promise<void> {
   await tx.all(
@@ -57,7 +64,25 @@ export async function deleteHandOnsWith(tx: Tx, requestId: RequestId, person: st
   );
 }
 
-/** The same for every request. */
+/** The request is in the person's hands no longer. */
+export async function deleteHandOnsTo(tx: Tx, requestId: RequestId, receiver: string): Promise<void> {
+  await tx.all(sql`DELETE FROM request_hand_ons WHERE ask_id = ${requestId} AND receiver = ${receiver}`);
+}
+
+/** Returns the requests that somebody has handed on. */
+export async function listHandedOn(on: Queryable): Promise<RequestId[]> {
+  const rows = await on.all<{ ask_id: string }>(sql`SELECT DISTINCT ask_id FROM request_hand_ons ORDER BY ask_id`);
+  return rows.map(({ ask_id: id }) => id);
+}
+
+export async function listReceiversOf(on: Queryable, requestId: RequestId): Promise<string[]> {
+  const rows = await on.all<{ receiver: string }>(
+    sql`SELECT DISTINCT receiver FROM request_hand_ons WHERE ask_id = ${requestId} ORDER BY receiver`,
+  );
+  return rows.map(({ receiver }) => receiver);
+}
+
+/** Nobody has handed a request on to the person, nor the person to anybody. */
 export async function deleteAllHandOnsWith(tx: Tx, person: string): Promise<void> {
   await tx.all(sql`DELETE FROM request_hand_ons WHERE person = ${person} OR receiver = ${person}`);
 }

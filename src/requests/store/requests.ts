@@ -276,7 +276,7 @@ export async function listDecisionsSoFar(
   return state === "open" && !isJoint(audience) ? [] : listDecisions(on, id);
 }
 
-/** Returns one page of what an asker has asked, the oldest first. */
+/** Returns one page of what an asker has asked, the oldest first; a plan stands there for its calls. */
 export async function listAskedBy(
   on: Queryable,
   asker: string,
@@ -284,7 +284,7 @@ export async function listAskedBy(
 ): Promise<Request[]> {
   return requestRows.all(
     on,
-    sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE asker = ${asker}
+    sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE asker = ${asker} AND plan IS NULL
         ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}
       ORDER BY created_at, ask_id LIMIT ${limit}`,
   );
@@ -319,7 +319,10 @@ function isOneOf(kinds: Kinds) {
   return each.reduce((all, one) => sql`${all} OR ${one}`);
 }
 
-/** Returns one page of open requests, oldest first, of one requester, or readable by one of `readers`. */
+/**
+ * Returns one page of open requests, oldest first, of one requester, or readable by one of `readers`. Unless kinds are
+ * named, a plan stands there for its calls.
+ */
 export async function listPending(
   on: Queryable,
   of: { asker?: string; readers?: readonly string[]; kinds?: Kinds; conversation?: number },
@@ -327,7 +330,7 @@ export async function listPending(
 ): Promise<{ items: RequestAt[]; total: number }> {
   const asker = of.asker === undefined ? empty : sql`AND a.asker = ${of.asker}`;
   const readers = of.readers === undefined ? empty : sql`AND ${hasReader(sql`a.ask_id`, of.readers)}`;
-  const start = of.kinds === undefined ? empty : sql`AND (${isOneOf(of.kinds)})`;
+  const start = of.kinds === undefined ? sql`AND a.plan IS NULL` : sql`AND (${isOneOf(of.kinds)})`;
   const bound = of.conversation === undefined ? empty : sql`AND a.conversation = ${of.conversation}`;
   const where = sql`a.state = 'open' AND a.expires_at > (SELECT parley_now()) ${asker} ${readers} ${start} ${bound}`;
   const rows = await on.all<RequestRow>(

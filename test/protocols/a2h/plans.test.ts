@@ -68,6 +68,8 @@ for (const on of DATABASES) {
       const repeated = await agent.call("POST", `${path}/uses`, pay(1), key);
       assert.deepEqual([first.status, first.body.ord, repeated.body], [200, 1, first.body], first.text);
       assert.equal(repeated.headers.get("idempotency-replayed"), "true");
+      const other = await agent.call("POST", `${path}/uses`, { call_id: plan.call_ids[1] }, key);
+      assert.deepEqual([other.status, other.body.error.code], [409, "call_id_conflict"], "a key is of one use");
       const run = { call_id: plan.call_ids[1], run: "run_9" };
       assert.equal(accepted(await agent.post(`${path}/uses`, run)).ord, 2);
       assert.equal(accepted(await agent.post(`${path}/uses`, run)).ord, 2);

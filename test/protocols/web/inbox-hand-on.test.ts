@@ -230,6 +230,7 @@ for (const on of DATABASES) {
       await removeHuman(ctx, Number(bo.id), { kind: "server", id: "test" });
       assert.deepEqual((await ana.list()).ids, [first.id]);
       await advanceUntil(world(), 60_000, async () => (await handOnsOf(second.id)).length === 0);
+      assert.deepEqual(await told(second.id), [], "the note ends with it");
       await cy.handOn(first.id, { person: ana.id });
       await removeHuman(ctx, Number(cy.id), { kind: "server", id: "test" });
       assert.deepEqual([await handOnsOf(first.id), (await ana.list()).lines[0]?.handed_by], [[], null]);

@@ -46,6 +46,7 @@ async function somebody(world: World, name: string) {
         asks: { id: string; being_decided: boolean }[];
         counts: { all: number };
       },
+    handOn: ({ id: to }: Request, { id: person }: { id: string }) => post(`asks/${to}/hand-on`, { to: { person } }),
     signOut: () => world.call("DELETE", "/session", { headers }),
   };
 }
@@ -260,6 +261,19 @@ for (const on of DATABASES) {
           [false, "open"],
         ],
       );
+    });
+
+    it("is undone once its person hands the request on", async () => {
+      const [ana, bo] = [await somebody(world(), "Ana Ruiz"), await somebody(world(), "Bo Lind")];
+      const one = await ask(anyOf(ana, bo));
+      await ana.approve(one);
+      await ana.handOn(one, bo);
+      await ana.reject(one);
+      await ana.handOn(one, bo);
+      await passes(2 * UNDO_MS);
+      assert.equal(await stateOf(one), "open");
+      const presses = ["pressed", "press_undone"];
+      assert.deepEqual(await record(one), ["created", ...presses, "handed_on", ...presses]);
     });
 
     itOnOne("of somebody who may not decide any more is void", async () => {
