@@ -1,6 +1,14 @@
--- The tables of a store, schema 44, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 45, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
+
+CREATE TABLE absences (
+  person TEXT NOT NULL PRIMARY KEY,
+  stand_in TEXT,
+  from_at INTEGER NOT NULL,
+  until INTEGER NOT NULL
+) STRICT;
+CREATE INDEX absences_stand_in ON absences (stand_in);
 
 CREATE TABLE answer_deliveries (
   ask_id TEXT NOT NULL REFERENCES asks (ask_id),

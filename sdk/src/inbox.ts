@@ -2,7 +2,9 @@ import type { CallOptions, Connection } from "./http.ts";
 import { keyedConnection, type KeyedOptions } from "./keyed.ts";
 import { follow } from "./sse.ts";
 import type {
+  Absence,
   Alike,
+  Away,
   Batch,
   BatchDecision,
   ConversationMessage,
@@ -21,13 +23,16 @@ import type {
   Precedents,
   Receivers,
   Snoozed,
+  StandIns,
   TaskReview,
   Undone,
   WholeTask,
 } from "./wire-schemas.ts";
 
 export type {
+  Absence,
   Alike,
+  Away,
   ArgumentRow,
   AskToPeople,
   Batch,
@@ -51,6 +56,7 @@ export type {
   Precedents,
   Receivers,
   Snoozed,
+  StandIns,
   TypedArgument,
   Undone,
 } from "./wire-schemas.ts";
@@ -154,6 +160,32 @@ export class Inbox {
   /** An ask that was handed on is in the list again. @throws {ParleyError} `NOT_FOUND` */
   async takeBack(id: string, options: CallOptions = {}): Promise<HandedAsk> {
     return this.#connection.call("DELETE", `${askPath(id)}/hand-on`, options);
+  }
+
+  /** Reads whether this person is away; the members are null where they are not. */
+  async away(options: CallOptions = {}): Promise<Away> {
+    return this.#connection.call("GET", "/people/me/away", options);
+  }
+
+  /**
+   * This person is away until then. Messages about what the stand-in may decide anyway go to the stand-in meanwhile, in
+   * whose list it stands first.
+   *
+   * @throws {ParleyError} `VALIDATION_ERROR` for a time in the past or more than 366 days away, and for a stand-in who is
+   *   not enrolled, or is this person
+   */
+  async goAway(absence: Absence, options: CallOptions = {}): Promise<Away> {
+    return this.#connection.call("PUT", "/people/me/away", { ...options, body: absence, repeatable: true });
+  }
+
+  /** This person is back. */
+  async comeBack(options: CallOptions = {}): Promise<Away> {
+    return this.#connection.call("DELETE", "/people/me/away", options);
+  }
+
+  /** Reads who may be of use as a stand-in: those of this person's groups, and who sees every ask. */
+  async standIns(options: CallOptions = {}): Promise<StandIns> {
+    return this.#connection.call("GET", "/people/me/stand-ins", options);
   }
 
   /** Reads what an admin may allow beside a call. @throws {ParleyError} `NOT_FOUND` */

@@ -45,9 +45,12 @@ export type {
   WireUndone as Undone,
 } from "../../src/wire/batch.ts";
 export type {
+  AwayBody as Absence,
   HandOnBody as HandOn,
+  WireAway as Away,
   WireHandOn as HandedAsk,
   WireReceivers as Receivers,
+  WireStandIns as StandIns,
 } from "../../src/wire/hand-on.ts";
 export type { WirePrecedents as Precedents } from "../../src/wire/precedent.ts";
 export type {

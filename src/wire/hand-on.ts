@@ -3,10 +3,21 @@ import { z } from "zod";
 import { text } from "./fields.ts";
 
 const note = z.string().nullable().describe("The words of the person who handed it on");
+const awayUntil = z.string().nullable().describe("Until when they are away; null where they are not");
 const at = z.string().describe("When it was handed on");
 
+const receiver = z
+  .object({ id: z.string(), name: z.string(), away_until: awayUntil })
+  .meta({ id: "Receiver", description: "Somebody to whom an ask can be given." });
+
 export const handedBy = z
-  .object({ id: z.string().describe("The person, to whom it can be handed back"), name: z.string(), note, at })
+  .object({
+    id: z.string().describe("The person, to whom it can be handed back"),
+    name: z.string(),
+    note,
+    at,
+    away_until: awayUntil.describe("Where I stand in for them: until when they are away; null for a hand-on"),
+  })
   .meta({ id: "HandedBy", description: "Who handed an ask to me, and with which words." })
   .nullable()
   .describe("Who handed it to me last and has not taken it back; null where nobody has");
@@ -37,14 +48,34 @@ export type WireHandOn = z.output<typeof WireHandOn>;
 
 export const WireReceivers = z
   .object({
-    people: z
-      .array(
-        z
-          .object({ id: z.string(), name: z.string() })
-          .meta({ id: "Receiver", description: "Somebody who may decide it." }),
-      )
-      .describe("By name, without myself"),
+    people: z.array(receiver).describe("By name, without myself"),
     groups: z.array(z.string()).describe("Groups in which somebody else may decide it"),
   })
   .meta({ id: "Receivers", description: "To whom an ask can be handed on: those who may decide it." });
 export type WireReceivers = z.output<typeof WireReceivers>;
+
+export const AwayBody = z
+  .object({
+    until: z.iso
+      .datetime({ offset: true, error: "must be a time such as 2026-11-20T10:00:00Z" })
+      .describe("In the future, and at most 366 days away."),
+    stand_in: text(1, 100).describe("The `id` of somebody else, who sees what waits for me.").optional(),
+  })
+  .meta({ id: "Absence", description: "Until when I am away, and who stands in." });
+export type AwayBody = z.output<typeof AwayBody>;
+
+export const WireAway = z
+  .object({
+    from: z.string().nullable().describe("Since when I am away; null where I am not"),
+    until: z.string().nullable().describe("Until when; null where I am not"),
+    stand_in: receiver.nullable().describe("Who stands in; null where nobody does"),
+  })
+  .meta({ id: "Away", description: "Whether I am away, until when, and who stands in." });
+export type WireAway = z.output<typeof WireAway>;
+
+export const WireStandIns = z
+  .object({
+    people: z.array(receiver).describe("By name, without myself: who shares a group with me, or sees all asks"),
+  })
+  .meta({ id: "StandIns", description: "People who may be of use as my stand-in." });
+export type WireStandIns = z.output<typeof WireStandIns>;

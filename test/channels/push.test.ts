@@ -5,6 +5,7 @@ import { claimNotice, findDueNotices } from "../../src/notices/store/notices.ts"
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { openNotify } from "../../src/notices/loops/notify.ts";
+import { goAway } from "../../src/requests/inbox/away.ts";
 import { tellDevices } from "../../src/requests/create/tell-devices.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
@@ -336,6 +337,23 @@ for (const on of DATABASES) {
       await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
       await soon(() => service.pushed.length === most + 2);
       assert.equal(titles().at(-1), "ana-bot");
+    });
+
+    itOnOne("of somebody who is away are silent, and the stand-in's hear of what they may decide, once", async () => {
+      const { ctx } = world.server;
+      const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
+      const devices = [await subscribe(await signedIn(ana)), await subscribe(await signedIn(bo))] as const;
+      await goAway(ctx, ana, { until: world.clock.now() + 24 * HOUR, standIn: bo });
+      const both = { kind: "any", of: [ana, bo].map((id) => ({ afterMs: 0, node: toPerson(id) })) } as const;
+      const { id } = await askPeople(ctx, { audience: both });
+      await until(async () => (await planned(id, "queued")) + (await planned(id, "sending")) === 0, "all are sent");
+      assert.deepEqual(
+        service.pushed.map(({ browser, payload }) => [browser.endpoint, payload.notification.body]),
+        [[devices[1].endpoint, "Ana Ruiz is away, and you stand in."]],
+      );
+      await askPeople(ctx, { audience: toPerson(ana) });
+      await until(() => service.pushed.length === 2, "a message of what Bo may not decide");
+      assert.equal(service.pushed[1]?.browser.endpoint, devices[0].endpoint);
     });
 
     itOnOne("of named people wait for the end of their quiet hours", async () => {

@@ -27,6 +27,9 @@ import * as batchDe from "../../web/src/inbox/batch-text.de.ts";
 import * as undo from "../../web/src/inbox/undo-text.ts";
 import * as undoAr from "../../web/src/inbox/undo-text.ar.ts";
 import * as undoDe from "../../web/src/inbox/undo-text.de.ts";
+import * as away from "../../web/src/inbox/away-text.ts";
+import * as awayAr from "../../web/src/inbox/away-text.ar.ts";
+import * as awayDe from "../../web/src/inbox/away-text.de.ts";
 import * as handOn from "../../web/src/inbox/hand-on-text.ts";
 import * as handOnAr from "../../web/src/inbox/hand-on-text.ar.ts";
 import * as handOnDe from "../../web/src/inbox/hand-on-text.de.ts";
@@ -62,6 +65,7 @@ const TABLES = [
   { name: "Inbox", en: inbox.text, de: inboxDe.text, ar: inboxAr.text },
   { name: "calls decided together", en: batch.text, de: batchDe.text, ar: batchAr.text },
   { name: "decisions to undo", en: undo.text, de: undoDe.text, ar: undoAr.text },
+  { name: "absences", en: away.text, de: awayDe.text, ar: awayAr.text },
   { name: "requests handed on", en: handOn.text, de: handOnDe.text, ar: handOnAr.text },
   { name: "requests put aside", en: snooze.text, de: snoozeDe.text, ar: snoozeAr.text },
   { name: "earlier decisions", en: precedent.text, de: precedentDe.text, ar: precedentAr.text },

@@ -23,6 +23,7 @@ import { snoozes } from "./migrations/0041-snoozes.ts";
 import { presses } from "./migrations/0042-presses.ts";
 import { handOns } from "./migrations/0043-hand-ons.ts";
 import { plans } from "./migrations/0044-plans.ts";
+import { absences } from "./migrations/0045-absences.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -49,6 +50,7 @@ const MIGRATIONS: readonly Migration[] = [
   presses,
   handOns,
   plans,
+  absences,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

@@ -12,8 +12,10 @@ import {
   type SendPush,
 } from "../model/push-message.ts";
 import { quietMsLeft } from "../model/push-settings.ts";
+import { standInFor } from "../../requests/inbox/away.ts";
 import { wordsOfHandOn } from "../../requests/inbox/hand-on.ts";
 import { listPending } from "../../requests/read/read-request.ts";
+import { insertRequestNotices } from "../../requests/store/device-notices.ts";
 import { findRequest } from "../../requests/store/requests.ts";
 import { findQuestion } from "../../questions/store/questions.ts";
 import { countInWindow } from "../../core/store/limit-windows.ts";
@@ -117,5 +119,10 @@ async function write(
   if (!found || found.request.state !== "open" || found.now >= found.request.expiresAt) return null;
   const { request, now } = found;
   const handed = await wordsOfHandOn(ctx, request.id, person);
+  const standIn = handed === undefined ? await standInFor(ctx, found, person) : undefined;
+  if (standIn) {
+    await transact(ctx, (tx) => insertRequestNotices(tx, request.id, [standIn.person], { inMs: 0 }));
+    return null;
+  }
   return { message: requestMessage(request, now, { shows, handed }), now, expiresAt: request.expiresAt };
 }

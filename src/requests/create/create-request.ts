@@ -14,6 +14,7 @@ import { insertDelivery, type NewDelivery } from "../store/deliveries.ts";
 import { transact } from "../../core/store/transact.ts";
 import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { tokenHashes, tokensOf } from "../links/delivery-tokens.ts";
+import { placeOfStandIn } from "../model/hand-on.ts";
 import { tellDevices } from "./tell-devices.ts";
 
 /** A new request to people, but for what the store gives it. */
@@ -261,7 +262,12 @@ export async function planDeliveries(
 export async function planNextChannel(
   ctx: Pick<Context, "newId" | "keyring">,
   tx: Tx,
-  next: { requestId: RequestId; human: Human; step: number; from: number; inMs: number; words?: string },
+  next: Pick<NewDelivery, "requestId" | "step" | "inMs"> & {
+    human: Human;
+    from: number;
+    words?: string;
+    kind?: "ask" | "remind";
+  },
 ): Promise<boolean> {
   const { human, from, step, ...rest } = next;
   for (const [i, { channel, target }] of human.channels.entries()) {
@@ -275,12 +281,12 @@ export async function planNextChannel(
 async function plan(
   ctx: Pick<Context, "newId" | "keyring">,
   tx: Tx,
-  one: Pick<NewDelivery, "requestId" | "target" | "person" | "step" | "inMs" | "words">,
+  one: Omit<NewDelivery, "id" | "kind" | "channel"> & { kind?: "ask" | "remind" },
 ): Promise<boolean> {
   const { via } = one.target;
   if (via === "inbox" || via === "person") return false;
   const id = ctx.newId("dlv");
-  return insertDelivery(tx, { ...one, id, kind: "ask", channel: via, ...tokenHashes(tokensOf(ctx, id)) });
+  return insertDelivery(tx, { kind: "ask", ...one, id, channel: via, ...tokenHashes(tokensOf(ctx, id)) });
 }
 
 /** The reminder is one row: whom it reaches is found when it is due. */
@@ -293,6 +299,11 @@ async function planReminders(ctx: Pick<Context, "newId">, tx: Tx, requestId: Req
 /** The first step of the messages to a leaf at this place. */
 export function stepOf(place: number): number {
   return place * STEPS_OF_A_LEAF;
+}
+
+/** Returns the step of a stand-in's message on their first channel, from the step of the message to the absent person. */
+export function stepOfStandIn(step: number): number {
+  return stepOf(placeOfStandIn(leafOf(step)));
 }
 
 /** The place in the audience, among its leaves, of whom a message is for, from the step of the message. */

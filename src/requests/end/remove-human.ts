@@ -3,6 +3,7 @@ import type { Request, Audience } from "../model/request.ts";
 import { isJoint, leavesOf, readersOf } from "../model/audience.ts";
 import { Refusal } from "../../refusals.ts";
 import { skipQueuedTo } from "../store/person-rows.ts";
+import { deleteAbsencesWith } from "../store/absences.ts";
 import { deleteAllHandOnsWith } from "../store/hand-ons.ts";
 import { deleteSnoozesOf } from "../store/snoozes.ts";
 import { insertReaders, listPending, lockRequest, updateRequest } from "../store/requests.ts";
@@ -39,6 +40,7 @@ export async function removeFrom(tx: Tx, { person }: { person: string }, by: Act
   await skipQueuedTo(tx, person);
   await deleteSnoozesOf(tx, person);
   await deleteAllHandOnsWith(tx, person);
+  await deleteAbsencesWith(tx, person);
   await appendAudit(tx, { actor: by, action: "human.deleted", data: { person } });
   tx.wake(INBOX_TOPIC);
 }

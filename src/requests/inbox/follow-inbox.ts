@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import { listInboxVersions, markOfInboxBehind } from "../store/inbox.ts";
-import { nextSnoozeEndsIn } from "../store/snoozes.ts";
+import { nextEndFor } from "../store/snoozes.ts";
 import { INBOX_TOPIC, watch } from "../../core/store/wake.ts";
 import { readersFor } from "../read/read-request.ts";
 
@@ -42,17 +42,18 @@ export async function* followInbox(
 interface Look {
   /** The versions of the first open requests, also of those that are put aside: they may be on screen. */
   versions: Map<string, string>;
-  /** The mark of all that stand behind them; empty where none do. */
+  /** The mark of the absences that concern the person, and of all that stand behind the first. */
   behind: string;
-  /** In how many milliseconds one that was put aside comes back, which wakes nobody. */
+  /** In how many milliseconds one that was put aside comes back, or somebody does, which wakes nobody. */
   nextMs: number;
 }
 
 async function look(ctx: Context, person: string): Promise<Look> {
   // Read first: a snooze that ends meanwhile then ends the next wait, and is found by it.
-  const nextMs = (await nextSnoozeEndsIn(ctx.db, person)) ?? Infinity;
+  const { ms, absences } = await nextEndFor(ctx.db, person);
   const readers = await readersFor(ctx.db, person);
   const versions = new Map(await listInboxVersions(ctx.db, readers, COMPARED_MOST));
   const isFull = versions.size === COMPARED_MOST;
-  return { versions, behind: isFull ? await markOfInboxBehind(ctx.db, readers, COMPARED_MOST) : "", nextMs };
+  const behind = isFull ? await markOfInboxBehind(ctx.db, readers, COMPARED_MOST) : "";
+  return { versions, behind: `${absences} ${behind}`, nextMs: ms ?? Infinity };
 }

@@ -1,4 +1,4 @@
-import { findHuman, findHumans, type Human } from "../../access/store/humans.ts";
+import { findHuman } from "../../access/store/humans.ts";
 import { findPeopleOfReaders } from "../../access/store/people.ts";
 import type { Context } from "../../context.ts";
 import { refuseFields, textProblem } from "../../core/model/field-problem.ts";
@@ -11,17 +11,18 @@ import { withoutSecrets } from "../../core/without-secrets.ts";
 import { Refusal } from "../../refusals.ts";
 import { cleanWords, exposeIn, type CleanWords } from "../create/clean-words.ts";
 import { aboutRequest, planDeliveries } from "../create/create-request.ts";
-import { responderOf } from "../decide/decider.ts";
+import { mayDecideAt, responderOf } from "../decide/decider.ts";
 import { undoPress } from "../decide/presses.ts";
 import { endHeldIfDue } from "../end/end.ts";
 import { settledRefusal } from "../end/finish.ts";
-import { ALL_READERS, inForce, isAsked, readersOf } from "../model/audience.ts";
+import { ALL_READERS, inForce, readersOf } from "../model/audience.ts";
 import {
   countOfHandOns,
   firstPlaceOfHandOn,
   handOnWords,
   LONGEST_NOTE,
   MOST_TOLD_HAND_ONS,
+  standInWords,
   type HandOn,
 } from "../model/hand-on.ts";
 import type { Audience, Request } from "../model/request.ts";
@@ -38,6 +39,7 @@ import {
 } from "../store/hand-ons.ts";
 import { findRequest, lockRequest, updateRequest, type RequestAt } from "../store/requests.ts";
 import { deleteSnoozes } from "../store/snoozes.ts";
+import { colleagues, waitingIn, type Colleague } from "./away.ts";
 
 /** A request in somebody's inbox. */
 interface InInbox {
@@ -50,7 +52,7 @@ export type HandOnTo = { person: string } | { group: string };
 
 /** The people and groups to whom somebody may hand a request on. */
 export interface Receivers {
-  people: readonly Human[];
+  people: readonly Colleague[];
   groups: readonly string[];
 }
 
@@ -123,44 +125,55 @@ export async function listReceivers(
   const asked = await askedPeople(ctx, ctx.db, found);
   if (!asked.has(person)) return { people: [], groups: [] };
   asked.delete(person);
-  const people = [...(await findHumans(ctx.db, [...asked])).values()];
   const groups = [...ctx.addressed.groups].filter(([, members]) => members.some((one) => asked.has(one)));
   return {
-    people: people.toSorted((one, other) => one.name.localeCompare(other.name, "en") || one.number - other.number),
+    people: await colleagues(ctx.db, [...asked]),
     groups: groups.map(([name]) => name).toSorted(),
   };
 }
 
 /** The hand-ons of one request that concern somebody. */
 export interface HandOnsOfPerson {
-  /** The newest by which they were handed it, by somebody who has not taken it back. */
-  to: HandOnRow | undefined;
+  /**
+   * The newest by which they were handed it, by somebody who has not taken it back; or else by somebody who is away until
+   * then, and for whom they stand in.
+   */
+  to: (HandOnRow & { until: number | null }) | undefined;
   /** Theirs, where they have handed it on themselves. */
   by: HandOnRow | undefined;
 }
 
 /** Returns the hand-ons of these requests that concern the person; requests without any are left out. */
 export async function handOnsOf(
-  ctx: Pick<Context, "db">,
+  ctx: Pick<Context, "db" | "addressed">,
   person: string,
   requestIds: readonly RequestId[],
 ): Promise<Map<RequestId, HandOnsOfPerson>> {
   const found = new Map<RequestId, HandOnsOfPerson>();
-  for (const row of await listHandOnsWith(ctx.db, person, requestIds)) {
-    const { to, by } = found.get(row.requestId) ?? {};
-    found.set(row.requestId, row.person === person ? { to, by: by ?? row } : { to: to ?? row, by });
+  const { handOns, absences } = await listHandOnsWith(ctx.db, person, requestIds);
+  for (const one of handOns) {
+    const { to, by } = found.get(one.requestId) ?? {};
+    const row = { ...one, until: null };
+    found.set(one.requestId, one.person === person ? { to, by: by ?? row } : { to: to ?? row, by });
+  }
+  for (const [requestId, { person: absent, from: at, until }] of await waitingIn(ctx, absences, requestIds)) {
+    const { to, by } = found.get(requestId) ?? {};
+    const stoodIn = { requestId, person: absent, receiver: person, group: null, note: null, at, until };
+    found.set(requestId, { to: to ?? stoodIn, by });
   }
   return found;
 }
 
 /** Returns the words with which somebody was handed the request; undefined where nobody has done so. */
 export async function wordsOfHandOn(
-  ctx: Pick<Context, "db">,
+  ctx: Pick<Context, "db" | "addressed">,
   requestId: RequestId,
   person: string,
 ): Promise<string | undefined> {
   const to = (await handOnsOf(ctx, person, [requestId])).get(requestId)?.to;
-  return to && handOnWords((await findHuman(ctx.db, to.person))?.name ?? "", to.note);
+  if (!to) return undefined;
+  const giver = (await findHuman(ctx.db, to.person))?.name ?? "";
+  return to.until === null ? handOnWords(giver, to.note) : standInWords(giver);
 }
 
 async function lockOpen(ctx: Context, tx: Tx, { requestId, person }: InInbox): Promise<RequestAt | Refusal> {
@@ -204,12 +217,11 @@ async function receiversOf(
 async function mayDecide(
   ctx: Pick<Context, "addressed">,
   on: Queryable,
-  { request, now }: RequestAt,
+  request: RequestAt,
   person: string,
 ): Promise<boolean> {
   const who = await responderOf(on, person, "web");
-  const audience = inForce(request.audience, ctx.addressed.groups);
-  return who.person !== null && isAsked(audience, who, request.form.kind, now - request.createdAt);
+  return who.person !== null && mayDecideAt(ctx, request, who);
 }
 
 async function askedPeople(ctx: Pick<Context, "addressed">, on: Queryable, found: RequestAt): Promise<Set<string>> {

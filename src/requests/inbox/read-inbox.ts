@@ -15,6 +15,7 @@ import {
 import { countAlike, countInbox, listInbox, type InboxQuery } from "../store/inbox.ts";
 import { listSnoozes } from "../store/snoozes.ts";
 import { readersFor } from "../read/read-request.ts";
+import { stoodInFor } from "./away.ts";
 import { handOnsOf, type HandOnsOfPerson } from "./hand-on.ts";
 import { searchInbox } from "./search-inbox.ts";
 
@@ -51,7 +52,7 @@ interface WantedInbox extends InboxFilter {
  * that which somebody handed to them comes first in every order.
  */
 export async function readInbox(
-  ctx: Pick<Context, "db">,
+  ctx: Pick<Context, "db" | "addressed">,
   person: string,
   { order = "deadline", query = "", language = "en", ...filter }: WantedInbox,
   page: { after?: InboxPosition; limit: number },
@@ -64,8 +65,12 @@ export async function readInbox(
   const askers = agent === undefined ? {} : { askers: [...new Set(named.map(({ asker }) => asker))] };
   const isSearched = query !== "" || order === "risk";
   const isInTwo = filter.state === "open" && filter.snoozed !== true;
+  const standing = isInTwo ? [...(await stoodInFor(ctx, person)).keys()] : [];
   const { asks, next } = await inTwo(isInTwo, page, (handed, place) => {
-    const of = { readers, wanted: { ...wanted, ...askers, ...(handed !== undefined && { handed }) } };
+    const of = {
+      readers,
+      wanted: { ...wanted, ...askers, ...(handed !== undefined && { handed, stoodInFor: standing }) },
+    };
     return isSearched ? searchInbox(ctx, of, { query, language, order }, place) : listPage(ctx, of, order, place);
   });
   const ids = filter.state === "open" ? asks.map(({ id }) => id) : [];

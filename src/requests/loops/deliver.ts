@@ -38,6 +38,7 @@ import { isReadByAsker } from "../model/carrier.ts";
 import { noteText, type NoteWords } from "../model/note-words.ts";
 import { isRenewal } from "../model/renewal.ts";
 import { isPlaceOfHandOn } from "../model/hand-on.ts";
+import { passToStandIn } from "./stand-in.ts";
 
 const LOOK_EVERY_MS = 500;
 const SEND_WITHIN_MS = 30_000;
@@ -129,8 +130,9 @@ async function takeUp(
 ): Promise<ClaimedLetter | undefined> {
   const { ctx } = post;
   const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, leaseMs));
-  const request = delivery && (await findRequest(ctx.db, delivery.requestId))?.request;
-  if (!delivery || !request) return;
+  const found = delivery && (await findRequest(ctx.db, delivery.requestId));
+  if (!delivery || !found) return;
+  const { request } = found;
   const letter = { delivery, request };
   if (await isAddressLost(ctx.db, delivery)) return drop(ctx, letter);
   const channel = post.channels.get(delivery.channel);
@@ -139,6 +141,7 @@ async function takeUp(
   if (delivery.kind !== "tell" && request.state !== "open") return settle(ctx, delivery, "skipped");
   if (delivery.kind === "remind" && delivery.channel === "inbox") return remind(ctx, letter);
   if (!claimed) return fail(ctx, letter, new DeliveryError("not configured", { retry: false }), null);
+  if (delivery.kind !== "tell" && (await passToStandIn(ctx, delivery, found))) return;
   if (delivery.kind !== "tell" && (await heldBack(ctx, letter))) return;
   return claimed;
 }

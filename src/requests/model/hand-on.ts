@@ -31,9 +31,19 @@ export function firstPlaceOfHandOn(before: number): number {
   return FIRST_PLACE + before * PLACES_OF_A_HAND_ON;
 }
 
-/** True for the place of a message by which somebody is handed a request. */
+/** True for the place of a message by which somebody is handed a request, or stands in. */
 export function isPlaceOfHandOn(place: number): boolean {
   return place >= FIRST_PLACE;
+}
+
+/** Returns the place of a stand-in's message, behind those of every hand-on, from the place of the message to the absent. */
+export function placeOfStandIn(place: number): number {
+  return FIRST_PLACE + MOST_TOLD_HAND_ONS * PLACES_OF_A_HAND_ON + place;
+}
+
+/** Returns the words with which a stand-in is told who is away. */
+export function standInWords(absent: string): string {
+  return `${absent} is away, and you stand in.`;
 }
 
 /** Returns the words with which somebody is told that they are handed a request. */

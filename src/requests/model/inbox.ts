@@ -45,6 +45,9 @@ export interface InboxFilter {
 /** The longest time for which somebody puts a request aside. */
 export const LONGEST_SNOOZE_MS = 30 * 86_400_000;
 
+/** The longest time for which somebody is away. */
+export const LONGEST_ABSENCE_MS = 366 * 86_400_000;
+
 /**
  * Returns when a request that somebody puts aside until then comes back: no later than when half of the time to its
  * deadline has passed, so that nothing runs out unseen.

@@ -3,6 +3,7 @@ import { rowsOf } from "../../core/store/rows.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 import type { HandOn } from "../model/hand-on.ts";
+import { stoodInForAsHandOns, type Absence } from "./absences.ts";
 
 /** A hand-on, as one of its receivers has it. */
 export interface HandOnRow extends Omit<HandOn, "receivers"> {
@@ -10,14 +11,16 @@ export interface HandOnRow extends Omit<HandOn, "receivers"> {
   receiver: string;
 }
 
-const handOnRows = rowsOf<HandOnRow>()({
+const handOnColumns = {
   requestId: "ask_id",
   person: "person",
   receiver: "receiver",
   group: "group_name",
   note: "note",
   at: "at",
-});
+} as const;
+const handOnRows = rowsOf<HandOnRow>()(handOnColumns);
+const rowsWith = rowsOf<HandOnRow & { until: number | null }>()({ ...handOnColumns, until: "until" });
 
 /** True in SQL where one of these readers has handed the request on; the only one that can is a person's own id. */
 export const isHandedOnBy = (requestId: Sql, readers: readonly string[]): Sql =>
@@ -87,18 +90,27 @@ export async function deleteAllHandOnsWith(tx: Tx, person: string): Promise<void
   await tx.all(sql`DELETE FROM request_hand_ons WHERE person = ${person} OR receiver = ${person}`);
 }
 
-/** Returns the hand-ons of these requests by the person or to them, the newest first, a row for each receiver. */
+/**
+ * Returns the hand-ons of these requests by the person or to them, the newest first, a row for each receiver; and the
+ * absences in which they stand in. One statement reads both: most people have neither.
+ */
 export async function listHandOnsWith(
   on: Queryable,
   person: string,
   requestIds: readonly RequestId[],
-): Promise<HandOnRow[]> {
-  if (requestIds.length === 0) return [];
-  return handOnRows.all(
+): Promise<{ handOns: HandOnRow[]; absences: Absence[] }> {
+  if (requestIds.length === 0) return { handOns: [], absences: [] };
+  const rows = await rowsWith.all(
     on,
-    sql`SELECT * FROM request_hand_ons WHERE ask_id IN (${join([...requestIds])})
-      AND (person = ${person} OR receiver = ${person}) ORDER BY at DESC, person, receiver`,
+    sql`SELECT ask_id, person, receiver, group_name, note, at, NULL AS until FROM request_hand_ons
+        WHERE ask_id IN (${join([...requestIds])}) AND (person = ${person} OR receiver = ${person})
+      UNION ALL ${stoodInForAsHandOns(person)} ORDER BY at DESC, person, receiver`,
   );
+  const handOns = rows.filter(({ until }) => until === null);
+  const absences = rows.flatMap(({ person: absent, at: from, until }) =>
+    until === null ? [] : [{ person: absent, standIn: person, from, until }],
+  );
+  return { handOns, absences };
 }
 
 /** Returns the person's hand-on of a request; undefined where they have not handed it on. */

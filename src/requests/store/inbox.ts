@@ -5,6 +5,7 @@ import type { InboxDue, InboxFilter, InboxGroup, InboxOrder, InboxPosition } fro
 import { toRequestsAt, type RequestAt, type RequestRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
+import type { RequestId } from "../../core/model/ids.ts";
 import { handOnMark, isHandedOnBy, isHandedTo } from "./hand-ons.ts";
 import { isSnoozedFor, snoozesFor } from "./snoozes.ts";
 import { hasReader } from "./tables.ts";
@@ -18,6 +19,8 @@ export type InboxQuery = Omit<InboxFilter, "agent"> & {
   fn?: string;
   /** Only what somebody has handed to the person, or none of it. */
   handed?: boolean;
+  /** The requests of people for whom the person stands in, which count as handed to them. */
+  stoodInFor?: readonly RequestId[];
 };
 
 /**
@@ -34,7 +37,7 @@ export async function listInbox(
   const { after, limit } = page;
   const where = sql`${isIn(filter.state)} ${mayRead(readers)} ${isWanted(filter)}
     ${filter.state === "open" ? sql`${isAside(readers, filter.snoozed ?? false)} ${isUnpressed(readers)}` : empty}
-    ${isHanded(readers, filter.handed)}`;
+    ${isHanded(readers, filter)}`;
   const by = filter.order === "asked" ? sql`a.created_at` : sql`a.expires_at`;
   const rows =
     filter.state === "open"
@@ -143,9 +146,10 @@ function isPutAside(readers: readonly string[]): Sql {
   return sql`(${isSnoozedFor(sql`a.ask_id`, readers)} OR ${isHandedOnBy(sql`a.ask_id`, readers)})`;
 }
 
-function isHanded(readers: readonly string[], handed: boolean | undefined): Sql {
+function isHanded(readers: readonly string[], { handed, stoodInFor = [] }: InboxQuery): Sql {
   if (handed === undefined) return empty;
-  return sql`AND ${handed ? empty : sql`NOT`} ${isHandedTo(sql`a.ask_id`, readers)}`;
+  const stoodIn = stoodInFor.length === 0 ? empty : sql`OR a.ask_id IN (${join([...stoodInFor])})`;
+  return sql`AND ${handed ? empty : sql`NOT`} (${isHandedTo(sql`a.ask_id`, readers)} ${stoodIn})`;
 }
 
 /** A condition of SQL on the open request `a`: the person among these readers has not pressed a decision on it. */

@@ -1,6 +1,7 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql, type Sql } from "../../core/store/sql.ts";
+import { absencesAround } from "./absences.ts";
 
 /** In SQL, what stands behind FROM: the snoozes of these readers that go on; the only one with snoozes is a person's own id. */
 export const snoozesFor = (requestId: Sql, readers: readonly string[]): Sql =>
@@ -49,12 +50,16 @@ export async function listSnoozes(
   return new Map(rows.map(({ ask_id: id, until }) => [id, until]));
 }
 
-/** Returns in how many milliseconds the next of the person's snoozes ends; null where nothing is put aside. */
-export async function nextSnoozeEndsIn(on: Queryable, person: string): Promise<number | null> {
-  const { ms } = await one<{ ms: number | null }>(
+/**
+ * Returns in how many milliseconds the next of the person's snoozes ends, or an absence that concerns them, null where
+ * nothing does; and the mark of these absences, which is another one once they have changed.
+ */
+export async function nextEndFor(on: Queryable, person: string): Promise<{ ms: number | null; absences: number }> {
+  return one(
     on,
-    sql`SELECT min(until) - (SELECT parley_now()) AS ms FROM request_snoozes
-      WHERE person = ${person} AND until > (SELECT parley_now())`,
+    sql`SELECT min(until) - (SELECT parley_now()) AS ms, coalesce(sum(mark), 0) AS absences FROM (
+        SELECT until, 0 AS mark FROM request_snoozes WHERE person = ${person}
+        UNION ALL ${absencesAround(person)}) AS ends
+      WHERE until > (SELECT parley_now())`,
   );
-  return ms;
 }

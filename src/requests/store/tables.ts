@@ -16,6 +16,7 @@ const heldSince = (atMs: number): Sql => sql`d.last_error = ${AT_RESTORE} AND d.
 
 export const REQUEST_TABLES: OwnedTables = {
   names: [
+    "absences",
     "decisions",
     "deliveries",
     "inbound_messages",
@@ -28,6 +29,7 @@ export const REQUEST_TABLES: OwnedTables = {
     "requests",
   ],
   atRestore: {
+    absences: "stays",
     decisions: "stays",
     deliveries: {
       ends: () => [
@@ -96,6 +98,7 @@ export const REQUEST_TABLES: OwnedTables = {
       // A press whose own time is still to come leaves at once (`duePresses`).
       sql`UPDATE requests SET press_due_at = ${nowMs} WHERE press_due_at > ${nowMs}`,
       sql`UPDATE request_hand_ons SET at = at - ${by} WHERE at > ${nowMs}`,
+      sql`UPDATE absences SET from_at = from_at - ${by}, until = until - ${by} WHERE from_at > ${nowMs}`,
       // Also what had come back under the wrong clock, which would otherwise go aside once more, past its deadline.
       sql`UPDATE request_snoozes SET until = until - ${by} WHERE until > ${nowMs}`,
     ];

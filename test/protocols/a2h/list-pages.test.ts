@@ -362,6 +362,8 @@ const WHOLE: readonly string[] = [
   "/people/me/asks/{id}/receivers",
   // At most 200.
   "/people/me/batches/{id}",
+  // Those of a group, and who sees all.
+  "/people/me/stand-ins",
 ];
 
 async function agentHeaders({ server: { ctx } }: World): Promise<Record<string, string>> {

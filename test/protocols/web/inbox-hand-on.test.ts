@@ -186,7 +186,10 @@ for (const on of DATABASES) {
       assert.deepEqual([await handOnsOf(id), await told(id)], [[], []]);
 
       await world().advance(HOUR);
-      assert.deepEqual(await ana.receivers(id), { people: [{ id: bo.id, name: "Bo Lind" }], groups: [] });
+      assert.deepEqual(await ana.receivers(id), {
+        people: [{ id: bo.id, name: "Bo Lind", away_until: null }],
+        groups: [],
+      });
       assert.equal((await ana.handOn(id, { person: bo.id })).status, 200);
     });
 

@@ -8,6 +8,7 @@ export const text: HandOnTexts = {
   people: "الأشخاص",
   group: (name) => `${name} (مجموعة)`,
   nobody: "لا يحق لغيرك أن يقرر في هذا الطلب.",
+  away: (day) => `غياب حتى ${day}`,
   note: "ملاحظة",
   noteHint: "يرونها مع الطلب.",
   send: "تسليم",

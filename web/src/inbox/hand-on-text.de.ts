@@ -8,6 +8,7 @@ export const text: HandOnTexts = {
   people: "Personen",
   group: (name) => `${name} (Gruppe)`,
   nobody: "Sonst darf niemand hierüber entscheiden.",
+  away: (day) => `abwesend bis ${day}`,
   note: "Notiz",
   noteHint: "Sie steht bei der Anfrage.",
   send: "Weitergeben",

@@ -7,6 +7,7 @@ export const text = {
   people: "People",
   group: (name: string) => `${name} (group)`,
   nobody: "Nobody else may decide this.",
+  away: (day: string) => `away until ${day}`,
   note: "Note",
   noteHint: "They see it with the request.",
   send: "Hand on",

@@ -1,5 +1,6 @@
 import type { Receivers } from "@parley/sdk/inbox";
 import { useState } from "preact/hooks";
+import { day } from "../format.ts";
 import { announce } from "../parts/announcer.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Loading } from "../parts/notice.tsx";
@@ -10,6 +11,7 @@ import { useCardKeys } from "./card-keys.ts";
 import { explain } from "./decide.ts";
 import styles from "./hand-on.module.css";
 import { text } from "./hand-on-text.ts";
+import { handedBy } from "./parts.tsx";
 import { decided, refresh } from "./queries.ts";
 import { text as inboxText } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
@@ -65,8 +67,8 @@ export function HandOn({ ask }: { ask: WholeAsk }) {
       ) : (
         by && (
           <div class={styles.line}>
-            <p dir="auto">{inboxText.handedBy(by.name, by.note)}</p>
-            {canHandOn && (
+            <p dir="auto">{handedBy(by)}</p>
+            {canHandOn && by.away_until === null && (
               <button type="button" onClick={() => setOpen("back")}>
                 {text.back}
               </button>
@@ -166,7 +168,7 @@ function ReceiverList(props: { id: string; to: To | null; onChoose: (to: To) => 
         <legend>{text.to}</legend>
         {all
           .filter(({ name }) => name.toLowerCase().includes(words))
-          .map(({ key, name, to: one }) => (
+          .map(({ key, name, to: one, awayUntil }) => (
             <label key={key}>
               <input
                 type="radio"
@@ -175,6 +177,7 @@ function ReceiverList(props: { id: string; to: To | null; onChoose: (to: To) => 
                 onChange={() => onChoose(one)}
               />
               <bdi>{name}</bdi>
+              {awayUntil !== null && <small class="muted">{text.away(day(awayUntil))}</small>}
             </label>
           ))}
       </fieldset>
@@ -184,9 +187,16 @@ function ReceiverList(props: { id: string; to: To | null; onChoose: (to: To) => 
 
 const keyOf = (to: To): string => ("person" in to ? `person ${to.person}` : `group ${to.group}`);
 
-function receiversOf({ people, groups }: Receivers): { key: string; name: string; to: To }[] {
+interface Receiver {
+  key: string;
+  name: string;
+  to: To;
+  awayUntil: string | null;
+}
+
+function receiversOf({ people, groups }: Receivers): Receiver[] {
   return [
-    ...groups.map((group) => ({ name: text.group(group), to: { group } })),
-    ...people.map(({ id, name }) => ({ name, to: { person: id } })),
+    ...groups.map((group) => ({ name: text.group(group), to: { group }, awayUntil: null })),
+    ...people.map(({ id, name, away_until: awayUntil }) => ({ name, to: { person: id }, awayUntil })),
   ].map((one) => ({ ...one, key: keyOf(one.to) }));
 }

@@ -14,7 +14,7 @@ import { later } from "../parts/later.tsx";
 import { DUE, KINDS, left, useChosen, wantedOf } from "./chosen.ts";
 import styles from "./inbox.module.css";
 import toolsStyles from "./tools.module.css";
-import { Asked, Deadline } from "./parts.tsx";
+import { Asked, Deadline, handedBy } from "./parts.tsx";
 import { entriesOf, type Entry, isAt, sentenceOf } from "./entries.ts";
 import { useInbox } from "./queries.ts";
 import { SEARCH, toFocus } from "./search-field.ts";
@@ -28,6 +28,7 @@ const Talks = later(async () => (await import("./talk/talks.tsx")).Talks);
 
 /** Its place is kept until it is there. */
 const Tools = later(async () => (await import("./tools.tsx")).Tools);
+const AwayNow = later(async () => (await import("./away.tsx")).AwayNow);
 const ListCommands = later(async () => (await import("./list-commands.ts")).ListCommands);
 
 /** As the server counts. */
@@ -62,6 +63,7 @@ export function List({ current }: { current: string | undefined }) {
         <Heading>{text.title}</Heading>
         <Filter />
       </header>
+      <AwayNow />
       <div class={styles.tabs}>
         <Choice
           legend={text.tabs.label}
@@ -195,7 +197,7 @@ function Row({ entry, current }: { entry: Entry; current: string | undefined }) 
         </span>
         {isHanded(ask) && ask.handed_by && (
           <span class={styles.handed} dir="auto">
-            {text.handedBy(ask.handed_by.name, ask.handed_by.note)}
+            {handedBy(ask.handed_by)}
           </span>
         )}
         <span class={`${feedStyles.facts} ${styles.facts}`}>

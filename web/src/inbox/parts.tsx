@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { serverNow } from "../api.ts";
-import { ago } from "../format.ts";
+import { ago, day } from "../format.ts";
 import { locale } from "../language.ts";
 import { moment } from "../moment.ts";
 import { useServerNow } from "../parts/time-left.tsx";
@@ -8,6 +8,11 @@ import styles from "./parts.module.css";
 import { Prose } from "../parts/prose.tsx";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
+
+/** Returns how an ask came to the person: from somebody's hands, or because that person is away. */
+export function handedBy({ name, note, away_until: until }: NonNullable<WholeAsk["handed_by"]>): string {
+  return until === null ? text.handedBy(name, note) : text.awayUntil(name, day(until));
+}
 
 /** A deadline, counted down. */
 export function Deadline({ until }: { until: string | null }) {

@@ -59,6 +59,7 @@ export function refresh(id: string | null): void {
   void queries.invalidateQueries({ queryKey: id === null ? ["ask"] : ["ask", id] });
   void queries.invalidateQueries({ queryKey: ["batch"] });
   void queries.invalidateQueries({ queryKey: ["talk"] });
+  if (id === null) void queries.invalidateQueries({ queryKey: ["away"] });
 }
 
 /** While the room is on a visible page, what it shows is kept true. */

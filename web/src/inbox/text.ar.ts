@@ -67,6 +67,7 @@ export const text: InboxTexts = {
   snoozed: (time) => `مؤجل حتى ${time}`,
   snoozedOnly: "المؤجل أو المسلَّم",
   handedBy: (name, note) => `سلّمه إليك ${name}${note === null ? "" : `: ${note}`}`,
+  awayUntil: (name, day) => `${name} في غياب حتى ${day}`,
   handedOn: (to, note) => `سُلّم إلى ${to}${note === null ? "" : `: ${note}`}`,
   notify: "الإشعارات",
   older: "عرض الأقدم",

@@ -62,6 +62,7 @@ export const text: InboxTexts = {
   snoozed: (time) => `Zurückgestellt bis ${time}`,
   snoozedOnly: "Zurückgestellt oder weitergegeben",
   handedBy: (name, note) => `${name} gibt Ihnen dies weiter${note === null ? "" : `: ${note}`}`,
+  awayUntil: (name, day) => `${name} ist bis ${day} abwesend`,
   handedOn: (to, note) => `Weitergegeben an ${to}${note === null ? "" : `: ${note}`}`,
   notify: "Benachrichtigungen",
   older: "Ältere anzeigen",

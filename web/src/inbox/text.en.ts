@@ -54,6 +54,7 @@ export const text = {
   deciding: (name: string | null) => (name === null ? "Being decided" : `${name} is deciding`),
   snoozedOnly: "Snoozed or handed on",
   handedBy: (name: string, note: string | null) => `${name} hands you this${note === null ? "" : `: ${note}`}`,
+  awayUntil: (name: string, day: string) => `${name} is away until ${day}`,
   handedOn: (to: string, note: string | null) => `Handed on to ${to}${note === null ? "" : `: ${note}`}`,
   notify: "Notifications",
   older: "Show older",

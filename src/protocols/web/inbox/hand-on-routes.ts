@@ -18,6 +18,7 @@ import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
 import { wireTime } from "../../http/question.ts";
+import { personBody } from "./away-routes.ts";
 
 const refusals = { 401: ErrorBody, 404: ErrorBody } as const;
 
@@ -51,7 +52,7 @@ export function handOnRoutes(app: Door, door: DoorContext): void {
     },
     async (http): Promise<WireReceivers> => {
       const { people, groups } = await listReceivers(ctx, await inInbox(http));
-      return { people: people.map(({ person: id, name }) => ({ id, name })), groups: [...groups] };
+      return { people: people.map(personBody), groups: [...groups] };
     },
   );
 
@@ -100,7 +101,7 @@ function receiverOf({ person, group }: HandOnBody["to"]): HandOnTo {
 
 /** Returns how each of these asks was handed on, for one person; every ask has its fields. */
 export async function handedFields(
-  ctx: Pick<Context, "db">,
+  ctx: Pick<Context, "db" | "addressed">,
   person: string,
   requestIds: readonly RequestId[],
 ): Promise<{ get(id: RequestId): HandedFields }> {
@@ -123,7 +124,13 @@ export async function printHandOns(
       const { to, by } = handOns.get(id) ?? {};
       return {
         handed_by: to
-          ? { id: to.person, name: names.get(to.person) ?? "", note: shown(to.note), at: wireTime(to.at) }
+          ? {
+              id: to.person,
+              name: names.get(to.person) ?? "",
+              note: shown(to.note),
+              at: wireTime(to.at),
+              away_until: to.until === null ? null : wireTime(to.until),
+            }
           : null,
         handed_on: by
           ? {

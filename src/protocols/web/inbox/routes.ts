@@ -4,7 +4,6 @@ import { z } from "zod";
 import type { Context } from "../../../context.ts";
 import { canonicalExact, parseExactJson } from "../../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../../lib/event-loop.ts";
-import { inForce, isAsked } from "../../../requests/model/audience.ts";
 import type { Request, Decision } from "../../../requests/model/request.ts";
 import { offeredBy, optionsOf } from "../../../requests/model/view.ts";
 import { refuseFields } from "../../../core/model/field-problem.ts";
@@ -13,7 +12,7 @@ import { decisionOfReply } from "../../../requests/model/decision-of-reply.ts";
 import { keptForS } from "../../../asks/respond/put-to-people.ts";
 import { Refusal } from "../../../refusals.ts";
 import { decideRequest } from "../../../requests/decide/decide.ts";
-import { responderOf } from "../../../requests/decide/decider.ts";
+import { mayDecideAt, responderOf } from "../../../requests/decide/decider.ts";
 import { secretsOfArguments } from "../../../requests/create/guard-arguments.ts";
 import { followInbox } from "../../../requests/inbox/follow-inbox.ts";
 import { namePeople } from "../../../access/name-people.ts";
@@ -37,6 +36,7 @@ import { alikeBody, chosenGrant } from "./alike.ts";
 import { cursorOf, readCursor } from "./cursor.ts";
 import { evidenceRoutes } from "./evidence-routes.ts";
 import { approvedCallsOf } from "./approved-calls.ts";
+import { awayRoutes } from "./away-routes.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
@@ -85,6 +85,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     snoozeRoutes(app, door);
     undoRoutes(app, door);
     handOnRoutes(app, door);
+    awayRoutes(app, door);
     precedentRoutes(app, door);
   };
 }
@@ -204,8 +205,7 @@ async function wholeFor(
   const handed = await handedFields(ctx, person, [request.id]);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
   const whole = await wholeRequest(request, await readDetails(ctx, request), { who, now, language });
-  const present = inForce(request.audience, ctx.addressed.groups);
-  const mayDecide = whole.may_decide && isAsked(present, who, request.form.kind, now - request.createdAt);
+  const mayDecide = whole.may_decide && mayDecideAt(ctx, { request, now }, who);
   const keptS = keptForS(request);
   const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
   return {

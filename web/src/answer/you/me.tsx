@@ -6,6 +6,7 @@ import { day, number } from "../../format.ts";
 import { installOffer } from "../../install.ts";
 import { chosenLanguage, type Language, LANGUAGES } from "../../language.ts";
 import { Choice } from "../../parts/choice.tsx";
+import { later } from "../../parts/later.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import { useStats } from "../../queries.ts";
 import { Trouble } from "../../parts/trouble.tsx";
@@ -18,6 +19,11 @@ import styles from "./me.module.css";
 import { Notifications } from "./notifications.tsx";
 import { Recovery } from "./recovery.tsx";
 import { You } from "./you.tsx";
+
+const AwaySection = later(
+  async () => (await import("../../inbox/away.tsx")).AwaySection,
+  () => <Loading rows={3} />,
+);
 
 /** The points and badges that this person has earned, and the settings of this device. */
 export default function MePage({ onShowKeys }: { onShowKeys: () => void }) {
@@ -44,6 +50,7 @@ function Everything({ stats, onShowKeys }: { stats: QueryObserverResult<Stats>; 
       <Section title={youText.notifications.title} id="notifications">
         <Notifications />
       </Section>
+      {signedIn !== "no" && <AwaySection />}
       {signedIn === "no" && (
         <Section title={youText.recovery.title}>
           <Recovery />
