@@ -48,6 +48,7 @@ export type {
   InboxPage,
   OwnConversation,
   OwnConversationPage,
+  PlanEvidence,
   Precedents,
   Receivers,
   Snoozed,

@@ -42,6 +42,7 @@ import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
 import { undoRoutes } from "./undo-routes.ts";
+import { planBody } from "./plan.ts";
 import { precedentRoutes } from "./precedent-routes.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
@@ -204,13 +205,16 @@ async function wholeFor(
   const until = await snoozedUntil(ctx, { requestId: request.id, person });
   const handed = await handedFields(ctx, person, [request.id]);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
-  const whole = await wholeRequest(request, await readDetails(ctx, request), { who, now, language });
+  const plan = await planBody(ctx, request, language);
+  const reader = { who, now, language, besideCalls: plan !== null };
+  const whole = await wholeRequest(request, await readDetails(ctx, request), reader);
   const present = inForce(request.audience, ctx.addressed.groups);
   const mayDecide = whole.may_decide && isAsked(present, who, request.form.kind, now - request.createdAt);
   const keptS = keptForS(request);
   const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
   return {
     ...whole,
+    plan,
     may_decide: mayDecide,
     keep_until: keepUntil,
     may_stand: mayStand,
