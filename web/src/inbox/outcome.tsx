@@ -17,6 +17,8 @@ import type { By, ListedAsk, WholeAsk } from "./wire.ts";
 /** It shows after a press, and is there by then. */
 const UndoHere = later(async () => (await import("./undo.tsx")).UndoHere);
 
+const PlanEnd = later(async () => (await import("./plan/plan-card.tsx")).PlanEnd);
+
 /** True when the person in front of the screen is the one who decided. */
 export function isMine(ask: WholeAsk, by: By | null): boolean {
   return by?.kind === "person" && (ask.decisions.at(-1)?.mine ?? false);
@@ -43,6 +45,7 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
         role="status"
       >
         <p>{endOf(ask, mine)}</p>
+        {ask.plan !== null && <PlanEnd ask={ask} plan={ask.plan} />}
       </div>
       {isPressed && <UndoHere id={ask.id} />}
       {outcome?.option != null && <Kept label={text.state.option} words={outcome.option} />}
