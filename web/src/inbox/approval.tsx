@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import ownStyles from "./form.module.css";
 import { later } from "../parts/later.tsx";
-import { Call, secretId } from "./arguments/arguments.tsx";
+import { secretId } from "./arguments/arguments.tsx";
+import { Call } from "./call.tsx";
 import { isAtLineEnd, useCardKeys } from "./card-keys.ts";
 import type { Intent } from "./confirm.tsx";
 import { type Deciding, useDecide } from "./decide.ts";

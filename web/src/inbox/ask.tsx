@@ -13,7 +13,7 @@ import { codeOf } from "../queries.ts";
 import { useTitle } from "../title.ts";
 import { AgentRequestWords } from "./agent-request-words.tsx";
 import { Approval } from "./approval.tsx";
-import { PlanCard } from "./arguments/arguments.tsx";
+import { PlanCard } from "./call.tsx";
 import styles from "./ask.module.css";
 import { Approvals, Waiting } from "./waiting.tsx";
 import { Asked, Deadline, Facts } from "./parts.tsx";

@@ -2,7 +2,7 @@ import { languageOf, type Language } from "../../../requests/model/sentence-word
 import { mayGrantCall } from "../../../requests/decide/grant-call.ts";
 import { z } from "zod";
 import type { Context } from "../../../context.ts";
-import { canonicalExact, parseExactJson, withEveryDigit } from "../../../lib/json/exact-json.ts";
+import { canonicalExact, withEveryDigit } from "../../../lib/json/exact-json.ts";
 import { parseJsonBody } from "../../../lib/json/json-body.ts";
 import { yieldAfterLarge } from "../../../lib/event-loop.ts";
 import { inForce, isAsked } from "../../../requests/model/audience.ts";
@@ -38,6 +38,7 @@ import { alikeBody, chosenGrant } from "./alike.ts";
 import { cursorOf, readCursor } from "./cursor.ts";
 import { evidenceRoutes } from "./evidence-routes.ts";
 import { approvedCallsOf } from "./approved-calls.ts";
+import { canonicalArguments } from "./given-arguments.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
@@ -377,27 +378,6 @@ async function decisionOf(request: Request, given: InboxDecisionBody): Promise<D
     return { kind: "value", text: given.text };
   }
   return { kind: "value", text: JSON.stringify(given.value), value: given.value };
-}
-
-async function canonicalArguments(kwargs: unknown): Promise<string> {
-  const value = argumentsOf(kwargs);
-  if (typeof kwargs === "string") await yieldAfterLarge(kwargs);
-  const text = canonicalExact(value);
-  await yieldAfterLarge(text);
-  return text;
-}
-
-function argumentsOf(kwargs: unknown): unknown {
-  const notAnObject = () =>
-    refuseFields([{ message: "kwargs must be a JSON object", field: "kwargs", constraint: "type" }]);
-  let value = kwargs;
-  try {
-    if (typeof kwargs === "string") value = readJson(Buffer.from(kwargs), parseExactJson, { maxDepth: MAX_DEPTH });
-  } catch (error) {
-    throw error instanceof Refusal && error.code === "too_many_values" ? error : notAnObject();
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notAnObject();
-  return value;
 }
 
 function missing(field: string): Refusal {

@@ -1,26 +1,12 @@
 import { useState } from "preact/hooks";
-import { later } from "../../parts/later.tsx";
 import styles from "./arguments.module.css";
 import { DiffLines } from "./diff-lines.tsx";
 import { text } from "../text.ts";
-import type { ArgumentRow, TypedArgument, WholeAsk } from "../wire.ts";
-
-/** Plans are rare. */
-export const PlanCard = later(async () => (await import("../plan/plan-card.tsx")).PlanCard);
+import type { ArgumentRow, TypedArgument } from "../wire.ts";
 
 /** Texts longer than these may need scrolling, so the keyboard can reach them. In characters. */
 const SHORT = 200;
 const LONG = 1000;
-
-/** Shows the call with its arguments. `onOpen` gets the name of each argument whose secret is looked at. */
-export function Call({ ask, onOpen }: { ask: WholeAsk; onOpen?: (name: string) => void }) {
-  if (ask.plan !== null) return <PlanCard ask={ask} />;
-  return (
-    <section class={styles.call} aria-label={text.ask.call}>
-      <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} {...(onOpen && { onOpen })} />
-    </section>
-  );
-}
 
 /** Returns the id of the element that holds an argument whole; `within` is the beginning of the ids of its call. */
 export const secretId = (name: string, within = ""): string => `${within}secret-${name}`;
