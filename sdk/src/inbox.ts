@@ -53,6 +53,7 @@ export type {
   InboxPage,
   OwnConversation,
   OwnConversationPage,
+  PlanEvidence,
   Precedents,
   Receivers,
   Snoozed,

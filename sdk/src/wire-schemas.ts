@@ -35,6 +35,7 @@ export type {
   WireInboxCounts as InboxCounts,
   WireInboxOption as InboxOption,
   WireInboxPage as InboxPage,
+  WirePlanEvidence as PlanEvidence,
   WireSnoozed as Snoozed,
   WireTypedArgument as TypedArgument,
 } from "../../src/wire/inbox.ts";

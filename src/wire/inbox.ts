@@ -73,6 +73,10 @@ export const WireInboxOutcome = z
     arguments: argumentRows.describe("The arguments to run, for an approval that edited them"),
     sentence: orNull.describe("The call to run in a sentence, for an approval that edited it"),
     digest: orNull,
+    approved_calls: z
+      .int()
+      .nullable()
+      .describe("Of an approved plan, how many of its calls, the first ones; else null"),
     by: WireDecidedBy.nullable(),
   })
   .meta({ id: "InboxOutcome", description: "How an ask to people ended." });
@@ -175,6 +179,7 @@ const press = z
     mine: z.boolean(),
     approved: z.boolean().nullable().describe("Null for an answer, and for what others pressed"),
     at: z.string(),
+    approved_calls: z.int().nullable().describe("Of my approval of a plan, how many of its calls; else null"),
     until: z.string().describe("When it leaves; until then I can undo my own by `POST /people/me/undo`"),
   })
   .meta({ id: "Press", description: "A decision that somebody pressed in the app, and that can still be undone." });
@@ -251,9 +256,48 @@ export const WireAskToPeople = z
   .meta({ id: "AskToPeople", description: "An ask to people, as somebody sees it who is not asked." });
 export type WireAskToPeople = z.output<typeof WireAskToPeople>;
 
+const evidenceOf = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, shape: Shape) =>
+  z.object({ kind: z.literal(kind), title: orNull, ...shape });
+
+export const WirePlanEvidence = z
+  .discriminatedUnion("kind", [
+    evidenceOf("markdown", { text: z.string() }),
+    evidenceOf("diff", { lines: z.array(WireDiffLine) }),
+    evidenceOf("table", { columns: lines, rows: z.array(lines) }),
+    evidenceOf("link", { text: z.string(), href: z.string(), host: z.string(), digest: orNull }),
+    evidenceOf("image", {
+      src: z.string().describe("Its address on this server"),
+      media_type: z.string(),
+      digest: z.string(),
+    }),
+  ])
+  .meta({
+    id: "PlanEvidence",
+    description: "One thing that an agent shows beside its plan, to be drawn and never run.",
+  });
+export type WirePlanEvidence = z.output<typeof WirePlanEvidence>;
+
+const planCall = z
+  .object({
+    place: z.int().describe("In the plan, from 1 on"),
+    fn: z.string(),
+    sentence: line.sentence,
+    risk: line.risk,
+    risk_reasons: whole.risk_reasons,
+    digest: z.string(),
+    arguments: argumentRows.unwrap(),
+  })
+  .meta({ id: "PlanCall", description: "One call of a plan." });
+
+const plan = z
+  .object({ title: orNull, calls: z.array(planCall), evidence: z.array(WirePlanEvidence) })
+  .meta({ id: "Plan", description: "Calls that run one after the other, with the evidence of their agent." });
+
 export const WireInboxAsk = z
   .object({
     ...whole,
+    arguments: argumentRows.describe("Null for a plan, whose calls have theirs"),
+    plan: plan.nullable().describe("Its calls, for a plan; else null"),
     keep_until: orNull.describe("Until when the answer can be given again to the same question; null where it cannot"),
     may_stand: z.boolean().describe("This person may approve it and allow the same for good"),
     snoozed_until: snoozedUntil,

@@ -9,13 +9,14 @@ import { readDetails } from "../../src/requests/read/read-request.ts";
 import { askPeople, leaf, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { askPlan } from "./plan-asks.ts";
 import { atRest, type Visitor } from "./visitor.ts";
 
 /** People and what agents ask of them, such as an inbox holds on an ordinary day. */
 export interface FilledInbox {
   world: World;
   ana: Named;
-  asks: Record<"refund" | "name" | "parcel" | "deploy" | "migrate" | "edit", Request>;
+  asks: Record<"refund" | "name" | "parcel" | "deploy" | "migrate" | "edit" | "plan", Request>;
   /** The address of a one-time link to a call. */
   link: string;
 }
@@ -104,6 +105,22 @@ export async function fillInbox(): Promise<FilledInbox> {
     words: "The export rounds each line, so its total differs from the invoice.",
     timeoutSeconds: 5400,
   });
+  const plan = await askPlan(world, audience, TIDY, {
+    title: "Close the third quarter",
+    timeoutSeconds: 3 * DAY_S,
+    evidence: [
+      { kind: "markdown", title: "Why", text: "All invoices of the quarter are **booked**. The drafts are copies." },
+      {
+        kind: "table",
+        title: "Sizes",
+        columns: ["file", "MB"],
+        rows: [
+          ["q3.xlsx", "14"],
+          ["drafts", "310"],
+        ],
+      },
+    ],
+  });
   for (const [at, amount] of [24.5, 18, 240, 31.9, 22, 27.4].entries()) {
     await askPeople(ctx, {
       ...callOf("refund_order", { amount, currency: "EUR", order: `A-${1031 + at}`, reason: "late delivery" }),
@@ -127,8 +144,15 @@ export async function fillInbox(): Promise<FilledInbox> {
   });
   const [delivery] = (await readDetails(ctx, mailed)).deliveries;
   const link = `/r/${tokensOf(ctx, delivery?.id ?? assert.fail("nothing was planned")).link}`;
-  return { world, ana, asks: { refund, name, parcel, deploy, migrate, edit }, link };
+  return { world, ana, asks: { refund, name, parcel, deploy, migrate, edit, plan }, link };
 }
+
+const TIDY = [
+  ["move_file", { from: "q3.xlsx", to: "archive/2026/q3.xlsx" }],
+  ["send_mail", { to: "books@example.com", subject: "The third quarter is closed" }],
+  ["Bash", { command: "rm -rf /srv/books/drafts" }],
+  ["lock_period", { period: "2026-Q3" }],
+] as const;
 
 const EDIT = {
   path: "src/export.ts",
@@ -221,6 +245,14 @@ export const INBOX_VIEWS: readonly InboxView[] = [
       await atAlike(visitor);
       await visitor.page.getByRole("button", { name: "Approve 5" }).click();
       await visitor.page.getByRole("dialog").waitFor();
+    },
+  },
+  {
+    name: "inbox-plan",
+    async open(visitor, { asks }) {
+      await at(visitor, asks.plan);
+      await visitor.page.getByRole("button", { name: "Take out from here: calls 3 to 4" }).click();
+      await visitor.page.getByRole("button", { name: "Approve the first 2 of 4" }).waitFor();
     },
   },
   { name: "inbox-risk", open: (visitor, { asks }) => at(visitor, asks.migrate) },

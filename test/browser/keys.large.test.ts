@@ -167,6 +167,7 @@ describe("the inbox by keyboard", () => {
       "Tick",
       "Open",
       "Send, or go on",
+      "Undo what you just decided",
       "Hand on to somebody else",
       "Write an answer",
     ]);

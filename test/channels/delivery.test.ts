@@ -21,7 +21,6 @@ const IDENTITIES = [
   { kind: "slack", value: "U1" },
 ] as const;
 const MINUTE_MS = 60_000;
-
 interface Scene extends AsyncDisposable {
   world: World;
   slack: Provider;

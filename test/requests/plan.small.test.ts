@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { imageFault, MOST_IMAGE_BYTES, nextUse, outcomeOfCall, type PlanCall } from "../../src/requests/model/plan.ts";
 import type { CountedDecision, Outcome, Request } from "../../src/requests/model/request.ts";
+import { sentenceOf } from "../../src/requests/model/sentence.ts";
 import { Refusal } from "../../src/refusals.ts";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUg==";
@@ -110,5 +111,31 @@ describe("an image of the evidence", () => {
     assert.equal(imageFault("image/png", ""), "must be base64");
     const large = Buffer.alloc(MOST_IMAGE_BYTES + 1).toString("base64");
     assert.match(imageFault("image/png", large) ?? "", /at most/);
+  });
+});
+
+describe("the sentence of a plan", () => {
+  const said = (calls: number, title: string, first?: Record<"en" | "de" | "ar", string>) =>
+    (["en", "de", "ar"] as const).map((language) =>
+      sentenceOf({ form: { ...form, calls }, title, words: "", wire: first ? { first } : {} }, language),
+    );
+
+  it("is the number of its calls and its title", () => {
+    assert.deepEqual(said(12, "Tidy the folder"), [
+      "Plan of 12 calls: Tidy the folder",
+      "Plan mit 12 Aufrufen: Tidy the folder",
+      "خطة (الاستدعاءات: 12): Tidy the folder",
+    ]);
+    assert.equal([...(said(1, "x".repeat(200))[0] ?? "")].length, 200);
+  });
+
+  it("is its first call and the number of the others where it has no title", () => {
+    const first = { en: "Pay out 1 EUR", de: "Pay out 1 EUR", ar: "Pay out 1 EUR" };
+    assert.deepEqual(said(3, "3 calls", first), [
+      "Pay out 1 EUR and 2 more",
+      "Pay out 1 EUR und 2 weitere",
+      "Pay out 1 EUR و2 غيره",
+    ]);
+    assert.equal(said(1, "1 call", first)[0], first.en);
   });
 });

@@ -39,6 +39,9 @@ import * as snoozeDe from "../../web/src/inbox/snooze-text.de.ts";
 import * as precedent from "../../web/src/inbox/precedent-text.ts";
 import * as precedentAr from "../../web/src/inbox/precedent-text.ar.ts";
 import * as precedentDe from "../../web/src/inbox/precedent-text.de.ts";
+import * as plan from "../../web/src/inbox/plan/plan-text.ts";
+import * as planAr from "../../web/src/inbox/plan/plan-text.ar.ts";
+import * as planDe from "../../web/src/inbox/plan/plan-text.de.ts";
 import * as keys from "../../web/src/keys-dialog/text.ts";
 import * as keysAr from "../../web/src/keys-dialog/text.ar.ts";
 import * as keysDe from "../../web/src/keys-dialog/text.de.ts";
@@ -68,6 +71,7 @@ const TABLES = [
   { name: "absences", en: away.text, de: awayDe.text, ar: awayAr.text },
   { name: "requests handed on", en: handOn.text, de: handOnDe.text, ar: handOnAr.text },
   { name: "requests put aside", en: snooze.text, de: snoozeDe.text, ar: snoozeAr.text },
+  { name: "plans", en: plan.text, de: planDe.text, ar: planAr.text },
   { name: "earlier decisions", en: precedent.text, de: precedentDe.text, ar: precedentAr.text },
   { name: "Run", en: run.text, de: runDe.text, ar: runAr.text },
   { name: "the sections of Run", en: overview.text, de: overviewDe.text, ar: overviewAr.text },

@@ -3,6 +3,7 @@ import { Refusal } from "../../refusals.ts";
 import type { RequestId } from "../../core/model/ids.ts";
 import type { BoundCall } from "./bound-call.ts";
 import type { CountedDecision, DecidedBy, Outcome, Request } from "./request.ts";
+import type { Language } from "./sentence-words.ts";
 
 /** The door of the requests that put plans to people, and the function that such a request names. */
 export const PLAN_DOOR = "plan";
@@ -19,6 +20,12 @@ export const LONGEST_DIFF = 200_000;
 export const MOST_TABLE_COLUMNS = 20;
 export const MOST_TABLE_ROWS = 500;
 export const MOST_IMAGE_BYTES = 1_048_576;
+
+/** The parts of a plan's `wire` that lists need, so that they read none of its calls. */
+export interface PlanWire {
+  /** The sentences of the first call, of a plan without a title. */
+  first?: Readonly<Record<Language, string>>;
+}
 
 /** The first bytes of an image of each type, in hex; `.` is any digit. */
 const MAGIC = {
@@ -72,7 +79,11 @@ export function planArguments(
   };
 }
 
-function shownEvidence(one: Evidence): object {
+/** Evidence as people approve it, in the arguments of the plan. */
+export type ShownEvidence = Exclude<Evidence, { kind: "image" }> | ShownImage;
+type ShownImage = { title?: string; kind: "image"; media_type: ImageType; digest: string };
+
+function shownEvidence(one: Evidence): ShownEvidence {
   if (one.kind !== "image") return one;
   const { data, ...rest } = one;
   return { ...rest, digest: sha256Digest(Buffer.from(data, "base64")) };

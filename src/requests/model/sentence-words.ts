@@ -20,6 +20,7 @@ export interface SentenceWords {
   agentSays: (words: string) => string;
   characters: (count: number) => string;
   argumentCount: (count: number) => string;
+  plan: (calls: number) => string;
 }
 
 export const LANGUAGES = ["en", "de", "ar"] as const;
@@ -46,6 +47,7 @@ const EN: SentenceWords = {
   agentSays: (words) => `agent: “${words}”`,
   characters: (count) => `${count} characters of arguments`,
   argumentCount: (count) => `${count} arguments`,
+  plan: (calls) => (calls === 1 ? "Plan of 1 call" : `Plan of ${calls} calls`),
 };
 
 const DE: SentenceWords = {
@@ -69,6 +71,7 @@ const DE: SentenceWords = {
   agentSays: (words) => `Agent: „${words}“`,
   characters: (count) => `${count} Zeichen Argumente`,
   argumentCount: (count) => `${count} Argumente`,
+  plan: (calls) => (calls === 1 ? "Plan mit 1 Aufruf" : `Plan mit ${calls} Aufrufen`),
 };
 
 const AR: SentenceWords = {
@@ -92,6 +95,7 @@ const AR: SentenceWords = {
   agentSays: (words) => `الوكيل: «${words}»`,
   characters: (count) => `الوسائط: ${count} حرفًا`,
   argumentCount: (count) => `الوسائط: ${count}`,
+  plan: (calls) => `خطة (الاستدعاءات: ${calls})`,
 };
 
 const ALL: Readonly<Record<Language, SentenceWords>> = { en: EN, de: DE, ar: AR };

@@ -20,6 +20,7 @@ import { bindCall, type BoundCall } from "../model/bound-call.ts";
 import { callIdOf, imagesOf, PLAN_DOOR, PLAN_FN, planArguments, type Evidence } from "../model/plan.ts";
 import type { Request } from "../model/request.ts";
 import { riskiestOf } from "../model/risk.ts";
+import { sentencesOf } from "../model/sentence.ts";
 import { insertPlanImages } from "../store/plans.ts";
 
 /** A plan: whom it asks, its calls in their order, at least one, and the evidence that people see beside them. */
@@ -80,7 +81,7 @@ async function readyToStore(
     digest: whole.digest,
   };
   const requester = ctx.requesters.ofRequest(asked);
-  const plan = (await requester.present?.(ctx.db, asked)) ?? asked;
+  const presented = (await requester.present?.(ctx.db, asked)) ?? asked;
   const { asker, audience, timeoutSeconds, conversation } = input;
   const shared = { asker, audience, timeoutSeconds, ...(conversation !== undefined && { conversation }) };
   const stored: CallToStore[] = [];
@@ -101,6 +102,8 @@ async function readyToStore(
       uncharged: true,
     });
   }
+  const [first] = stored;
+  const plan = said === "" && first ? withWire(presented, { first: sentencesOf(first) }) : presented;
   return { plan, calls: stored };
 }
 

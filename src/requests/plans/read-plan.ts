@@ -4,7 +4,7 @@ import { Refusal } from "../../refusals.ts";
 import { planRef, type PlanCall, type PlanImage } from "../model/plan.ts";
 import type { Outcome, Request } from "../model/request.ts";
 import { readByRef, readInInbox } from "../read/read-request.ts";
-import { findPlanImage, listCallOutcomes, listPlanCalls } from "../store/plans.ts";
+import { findPlanImage, listCallOutcomes, listCallsAfter, listPlanCalls } from "../store/plans.ts";
 
 /** A call of a plan, and how it ended. */
 export type ReadPlanCall = PlanCall & { outcome: Outcome | null };
@@ -19,6 +19,18 @@ export async function readPlanCalls({ db }: Pick<Context, "db">, plan: Request):
   const calls = await listPlanCalls(db, plan.id);
   const outcomes = await listCallOutcomes(db, plan.id);
   return calls.map((call) => ({ ...call, outcome: outcomes.get(call.requestId) ?? null }));
+}
+
+/** So many calls are read at once: each may be large, and others are served between two reads. */
+const CALLS_AT_ONCE = 10;
+
+/** Yields the requests of a plan's calls in their order, whole. */
+export async function* readWholeCalls({ db }: Pick<Context, "db">, planId: RequestId): AsyncGenerator<Request> {
+  for (let ord = 0; ; ord += CALLS_AT_ONCE) {
+    const calls = await listCallsAfter(db, planId, ord, CALLS_AT_ONCE);
+    yield* calls;
+    if (calls.length < CALLS_AT_ONCE) return;
+  }
 }
 
 /** Returns an image of the evidence of a plan in the person's inbox. @throws {Refusal} `request_not_found` */

@@ -36,6 +36,15 @@ export async function listOpenCalls(tx: Tx, planId: RequestId): Promise<{ ord: n
   );
 }
 
+/** Returns the next calls of a plan behind a place of it, whole. */
+export async function listCallsAfter(on: Queryable, planId: RequestId, ord: number, limit: number): Promise<Request[]> {
+  return requestRows.all(
+    on,
+    sql`SELECT *, (SELECT parley_now()) AS now FROM requests WHERE plan = ${planId} AND plan_ord > ${ord}
+      ORDER BY plan_ord LIMIT ${limit}`,
+  );
+}
+
 /** Returns the comments and ends of the calls of a plan that is over, by the ids of their requests. */
 export async function listCallOutcomes(on: Queryable, planId: RequestId): Promise<Map<RequestId, Request["outcome"]>> {
   const rows = await on.all<{ ask_id: string; outcome: string | null }>(

@@ -206,6 +206,7 @@ for (const on of ONE_DATABASE) {
         arguments: null,
         sentence: null,
         digest: made.digest,
+        approved_calls: null,
         by: { kind: "person", name: "Ana Ruiz", via: "web" },
       });
       assert.equal((await decide(world(), ana.shown, made.id, yes)).status, 200, "the same again is the same");

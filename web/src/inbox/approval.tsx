@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import ownStyles from "./form.module.css";
 import { later } from "../parts/later.tsx";
-import { Call, secretId } from "./arguments/arguments.tsx";
-import { useCardKeys } from "./card-keys.ts";
+import { secretId } from "./arguments/arguments.tsx";
+import { Call } from "./call.tsx";
+import { isAtLineEnd, useCardKeys } from "./card-keys.ts";
 import type { Intent } from "./confirm.tsx";
 import { type Deciding, useDecide } from "./decide.ts";
 import { useAskDraft, wordsBeside } from "./draft.ts";
@@ -23,10 +24,6 @@ const Precedents = later(
   undefined,
   () => null,
 );
-
-/** Whether a press was on the half of the screen at which a line ends: the right one, and in Arabic the left one. */
-const isAtLineEnd = (event: MouseEvent): boolean =>
-  event.clientX > innerWidth / 2 === (document.documentElement.dir !== "rtl");
 
 /**
  * A call to be approved or rejected: the call comes first and whole, then who asks. The buttons that decide stay in

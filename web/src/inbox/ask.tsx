@@ -11,10 +11,12 @@ import { useTimeUp } from "../parts/time-left.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { codeOf } from "../queries.ts";
 import { useTitle } from "../title.ts";
+import { AgentRequestWords } from "./agent-request-words.tsx";
 import { Approval } from "./approval.tsx";
+import { PlanCard } from "./call.tsx";
 import styles from "./ask.module.css";
 import { Approvals, Waiting } from "./waiting.tsx";
-import { Asked, Deadline } from "./parts.tsx";
+import { Asked, Deadline, Facts } from "./parts.tsx";
 import { Emphasised, Prose } from "../parts/prose.tsx";
 import { isFree, ownPress } from "./pressed.ts";
 import { useAsk } from "./queries.ts";
@@ -98,7 +100,14 @@ function Controls({ ask }: { ask: WholeAsk }) {
   }
   switch (ask.kind) {
     case "approval":
-      return <Approval ask={ask} />;
+      if (ask.plan === null) return <Approval ask={ask} />;
+      return (
+        <PlanCard ask={ask}>
+          <AgentRequestWords ask={ask} />
+          <Facts ask={ask} />
+          <Approvals ask={ask} />
+        </PlanCard>
+      );
     case "reply":
       return <Reply ask={ask} />;
     case "value":
@@ -121,9 +130,11 @@ function Header({ ask }: { ask: WholeAsk }) {
       {ask.kind === "approval" ? (
         <>
           <h1 dir="auto">{headOf(ask)}</h1>
-          <code class={styles.fn} dir="ltr">
-            {ask.fn}
-          </code>
+          {ask.plan === null && (
+            <code class={styles.fn} dir="ltr">
+              {ask.fn}
+            </code>
+          )}
           <RiskStrip ask={ask} />
         </>
       ) : (

@@ -10,3 +10,7 @@ export function useCardKeys(id: string, ...[actions, words]: Parameters<typeof u
   useKeys(settled ? actions : {}, words);
   return settled;
 }
+
+/** Whether a press was on the half of the screen at which a line ends: the right one, and in Arabic the left one. */
+export const isAtLineEnd = (event: MouseEvent): boolean =>
+  event.clientX > innerWidth / 2 === (document.documentElement.dir !== "rtl");

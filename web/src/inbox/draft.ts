@@ -14,6 +14,8 @@ export interface AskDraft {
   json?: string;
   /** Arguments as they were changed. */
   kwargs?: string;
+  /** So many calls of a plan are left in, the first ones; without it, all. */
+  left?: number | undefined;
 }
 
 const nameOf = (id: string): string => `${draftsOfAuthor()}ask.${id}`;

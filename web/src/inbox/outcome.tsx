@@ -6,7 +6,8 @@ import { Kept } from "../parts/notice.tsx";
 import styles from "./ask.module.css";
 import { useCardKeys } from "./card-keys.ts";
 import { dropAskDraft, readAskDraft, wordsOfDraft } from "./draft.ts";
-import { Arguments, Call } from "./arguments/arguments.tsx";
+import { Arguments } from "./arguments/arguments.tsx";
+import { Call } from "./call.tsx";
 import { Changes } from "./arguments/changes.tsx";
 import { Facts } from "./parts.tsx";
 import { endOf, ownPress } from "./pressed.ts";
@@ -16,6 +17,8 @@ import type { By, ListedAsk, WholeAsk } from "./wire.ts";
 
 /** It shows after a press, and is there by then. */
 const UndoHere = later(async () => (await import("./undo.tsx")).UndoHere);
+
+const PlanEnd = later(async () => (await import("./plan/plan-card.tsx")).PlanEnd);
 
 /** True when the person in front of the screen is the one who decided. */
 export function isMine(ask: WholeAsk, by: By | null): boolean {
@@ -43,6 +46,7 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
         role="status"
       >
         <p>{endOf(ask, mine)}</p>
+        {ask.plan !== null && <PlanEnd ask={ask} plan={ask.plan} />}
       </div>
       {isPressed && <UndoHere id={ask.id} />}
       {outcome?.option != null && <Kept label={text.state.option} words={outcome.option} />}

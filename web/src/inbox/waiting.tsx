@@ -1,6 +1,6 @@
 import styles from "./ask.module.css";
 import { AgentRequestWords } from "./agent-request-words.tsx";
-import { Call } from "./arguments/arguments.tsx";
+import { Call } from "./call.tsx";
 import { Facts } from "./parts.tsx";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";

@@ -14,8 +14,13 @@ export type {
   InboxDecision as NewDecision,
   InboxOption as AskOption,
   InboxPage as AskPage,
+  PlanEvidence as Evidence,
   TypedArgument,
 } from "@parley/sdk/inbox";
+
+/** The calls of a plan, with the evidence of its agent. */
+export type Plan = NonNullable<InboxAsk["plan"]>;
+export type PlannedCall = Plan["calls"][number];
 
 /** One of the waiting calls of an agent and function. */
 export type BatchedCall = Batch["calls"][number];

@@ -7,6 +7,7 @@ export const text: KeyTexts = {
     previous: "السابق",
     choose: "اختيار إجابة",
     tick: "تحديد",
+    takeOut: "استبعاد من هنا",
     send: "الإرسال، أو المتابعة",
     open: "فتح",
     undo: "التراجع قبل الإرسال",

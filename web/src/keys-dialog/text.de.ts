@@ -7,6 +7,7 @@ export const text: KeyTexts = {
     previous: "Zurück",
     choose: "Eine Antwort auswählen",
     tick: "Ankreuzen",
+    takeOut: "Ab hier herausnehmen",
     send: "Senden, oder weitergehen",
     open: "Öffnen",
     undo: "Zurücknehmen, bevor gesendet wird",

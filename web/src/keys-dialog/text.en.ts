@@ -7,6 +7,7 @@ export const text = {
     previous: "Previous",
     choose: "Choose an answer",
     tick: "Tick",
+    takeOut: "Take out from here",
     send: "Send, or go on",
     open: "Open",
     undo: "Undo, before it is sent",

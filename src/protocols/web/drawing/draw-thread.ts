@@ -33,6 +33,11 @@ export async function drawnRows({ wire }: Pick<Request, "wire">, kwargs: string)
   return new ReadyJson((await drawn({ kind: "rows", request: { wire }, kwargs }, kwargs.length)).bytes);
 }
 
+/** Returns the evidence of a plan for the inbox; `kwargs` are the arguments of the plan. */
+export async function drawnEvidence({ id, wire }: Pick<Request, "id" | "wire">, kwargs: string): Promise<ReadyJson> {
+  return new ReadyJson((await drawn({ kind: "evidence", request: { id, wire }, kwargs }, kwargs.length)).bytes);
+}
+
 /**
  * Returns arguments of a call as a text for an editor, and its length. Invisible characters are escaped, so that an
  * editor sees them.

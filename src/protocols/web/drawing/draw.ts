@@ -2,6 +2,7 @@ import { printableJson } from "../../../lib/printable.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import { indented } from "../../../requests/model/view.ts";
 import { argumentRows } from "../inbox/arguments.ts";
+import { evidenceOf } from "../inbox/plan-evidence.ts";
 import { argumentsMarkup } from "../links/arguments.ts";
 import { askMarkup, type LinkForm } from "../links/view.ts";
 
@@ -9,6 +10,7 @@ import { askMarkup, type LinkForm } from "../links/view.ts";
 export type Drawing =
   | { kind: "ask"; request: Request; ticked?: LinkForm["values"] | undefined }
   | { kind: "arguments" | "rows"; request: Pick<Request, "wire">; kwargs: string }
+  | { kind: "evidence"; request: Pick<Request, "id" | "wire">; kwargs: string }
   | { kind: "editor"; kwargs: string };
 
 /** Markup, or JSON, in UTF-8 and in memory of its own, which one thread may hand to another. */
@@ -27,6 +29,8 @@ export function draw(drawing: Drawing): Drawn {
       return drawnText(argumentsMarkup(argumentRows(drawing.request, drawing.kwargs)).text);
     case "rows":
       return drawnText(JSON.stringify(argumentRows(drawing.request, drawing.kwargs)));
+    case "evidence":
+      return drawnText(JSON.stringify(evidenceOf(drawing.request, drawing.kwargs)));
     case "editor": {
       const text = printableJson(indented(drawing.kwargs));
       return { ...drawnText(JSON.stringify(text)), characters: text.length };

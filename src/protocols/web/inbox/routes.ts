@@ -2,7 +2,6 @@ import { languageOf, type Language } from "../../../requests/model/sentence-word
 import { mayGrantCall } from "../../../requests/decide/grant-call.ts";
 import { z } from "zod";
 import type { Context } from "../../../context.ts";
-import { canonicalExact, parseExactJson } from "../../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../../lib/event-loop.ts";
 import type { Request, Decision } from "../../../requests/model/request.ts";
 import { offeredBy, optionsOf } from "../../../requests/model/view.ts";
@@ -22,7 +21,6 @@ import { readInbox } from "../../../requests/inbox/read-inbox.ts";
 import { snoozedUntil } from "../../../requests/inbox/snooze.ts";
 import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
-import { readJson } from "../../http/body.ts";
 import { text } from "../../../wire/fields.ts";
 import {
   InboxDecisionBody,
@@ -37,11 +35,13 @@ import { cursorOf, readCursor } from "./cursor.ts";
 import { evidenceRoutes } from "./evidence-routes.ts";
 import { approvedCallsOf } from "./approved-calls.ts";
 import { awayRoutes } from "./away-routes.ts";
+import { canonicalArguments } from "./given-arguments.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
 import { undoRoutes } from "./undo-routes.ts";
-import { MAX_DEPTH, parseDecision } from "./parse-decision.ts";
+import { parseDecision } from "./parse-decision.ts";
+import { planBody } from "./plan.ts";
 import { precedentRoutes } from "./precedent-routes.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { signedInPerson } from "../../http/principals.ts";
@@ -204,12 +204,15 @@ async function wholeFor(
   const until = await snoozedUntil(ctx, { requestId: request.id, person });
   const handed = await handedFields(ctx, person, [request.id]);
   const grantUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
-  const whole = await wholeRequest(request, await readDetails(ctx, request), { who, now, language });
+  const plan = await planBody(ctx, request, language);
+  const reader = { who, now, language, besideCalls: plan !== null };
+  const whole = await wholeRequest(request, await readDetails(ctx, request), reader);
   const mayDecide = whole.may_decide && mayDecideAt(ctx, { request, now }, who);
   const keptS = keptForS(request);
   const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
   return {
     ...whole,
+    plan,
     may_decide: mayDecide,
     keep_until: keepUntil,
     may_stand: mayStand,
@@ -344,27 +347,6 @@ async function decisionOf(request: Request, given: InboxDecisionBody): Promise<D
     return { kind: "value", text: given.text };
   }
   return { kind: "value", text: JSON.stringify(given.value), value: given.value };
-}
-
-async function canonicalArguments(kwargs: unknown): Promise<string> {
-  const value = argumentsOf(kwargs);
-  if (typeof kwargs === "string") await yieldAfterLarge(kwargs);
-  const text = canonicalExact(value);
-  await yieldAfterLarge(text);
-  return text;
-}
-
-function argumentsOf(kwargs: unknown): unknown {
-  const notAnObject = () =>
-    refuseFields([{ message: "kwargs must be a JSON object", field: "kwargs", constraint: "type" }]);
-  let value = kwargs;
-  try {
-    if (typeof kwargs === "string") value = readJson(Buffer.from(kwargs), parseExactJson, { maxDepth: MAX_DEPTH });
-  } catch (error) {
-    throw error instanceof Refusal && error.code === "too_many_values" ? error : notAnObject();
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notAnObject();
-  return value;
 }
 
 function missing(field: string): Refusal {

@@ -9,6 +9,7 @@ import {
   type DecidedBy,
   type Decider,
   type GuardedArguments,
+  type Press,
   type Target,
 } from "../../../requests/model/request.ts";
 import {
@@ -26,6 +27,7 @@ import type { Language } from "../../../requests/model/sentence-words.ts";
 import { riskOf, riskReasonsOf } from "../../../requests/model/risk.ts";
 import { isAsked, isJoint, leavesOf, identitiesOf, isInformed, isPlace } from "../../../requests/model/audience.ts";
 import type { InboxCounts } from "../../../requests/model/inbox.ts";
+import { approvedCalls } from "../../../requests/model/plan.ts";
 import type { RequestDetails } from "../../../requests/read/read-request.ts";
 import { wireTime } from "../../http/question.ts";
 import type {
@@ -48,7 +50,11 @@ export const MOST_REASONS = 5;
 export type WithArguments<Reply> = Reply extends readonly (infer Item)[]
   ? WithArguments<Item>[]
   : Reply extends object
-    ? { [Name in keyof Reply]: Name extends "arguments" | "kwargs" ? ReadyJson | null : WithArguments<Reply[Name]> }
+    ? {
+        [Name in keyof Reply]: Name extends "arguments" | "kwargs" | "evidence"
+          ? ReadyJson | null
+          : WithArguments<Reply[Name]>;
+      }
     : Reply;
 
 /** How people are called, by id. */
@@ -60,11 +66,12 @@ interface ListReader {
   language: Language;
 }
 
-/** The person who sees an ask in full, when, and in which language. */
+/** The person who sees an ask in full, when, and in which language; beside the calls of a plan, without its arguments. */
 interface AskReader {
   who: Decider;
   now: number;
   language: Language;
+  besideCalls?: boolean;
 }
 
 /**
@@ -127,7 +134,7 @@ export function inboxCountsBody({ at, all, kinds, due, agents, newestAt, snoozed
 export async function wholeRequest(
   request: Ask,
   details: RequestDetails,
-  { who, now, language }: AskReader,
+  { who, now, language, besideCalls = false }: AskReader,
 ): Promise<WithArguments<WireAskToPeople>> {
   const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
   const view = viewBesideArguments(request);
@@ -138,7 +145,7 @@ export async function wholeRequest(
     risk_reasons: riskReasonsOf(request).slice(0, MOST_REASONS),
     run: view.run,
     words: view.words,
-    arguments: form.kind === "approval" ? await drawnRows(request, form.kwargs) : null,
+    arguments: form.kind === "approval" && !besideCalls ? await drawnRows(request, form.kwargs) : null,
     guarded: isGuarded(request),
     digest: view.digest,
     options: view.options.map(({ name, title, description, promptFill, interactive }) => ({
@@ -151,7 +158,7 @@ export async function wholeRequest(
     listed: form.kind === "reply" && form.listed === true,
     schema: view.schema,
     editable: form.kind === "approval" && form.editable,
-    kwargs: form.kind === "approval" ? await writableArguments(form) : null,
+    kwargs: form.kind === "approval" && form.calls === undefined ? await writableArguments(form) : null,
     kwargs_schema: form.kind === "approval" && form.editable ? (form.kwargsSchema ?? null) : null,
     silence: view.silence,
     on_silence: view.onSilence,
@@ -168,13 +175,7 @@ export async function wholeRequest(
       comment: decision.comment === undefined ? null : shown(decision.comment),
       at: wireTime(decision.at),
     })),
-    presses: (request.presses ?? []).map(({ person, decision: { kind }, at, dueAt }) => ({
-      name: names.get(person) ?? null,
-      mine: person === who.person,
-      approved: person === who.person && kind !== "reply" && kind !== "value" ? kind === "approve" : null,
-      at: wireTime(at),
-      until: wireTime(dueAt),
-    })),
+    presses: (request.presses ?? []).map((press) => shownPress(form, press, names, press.person === who.person)),
     refused: request.refused && {
       at: wireTime(request.refused.at),
       by: names.get(request.refused.responder) ?? null,
@@ -182,6 +183,25 @@ export async function wholeRequest(
       reason: request.refused.reason,
     },
     deliveries: deliveriesOf(details, names),
+  };
+}
+
+/** Others learn nothing of a decision that can still be undone, but who makes one. */
+function shownPress(
+  form: RequestForm,
+  { person, decision, at, dueAt }: Press,
+  names: Names,
+  mine: boolean,
+): WireAskToPeople["presses"][number] {
+  const own = mine ? decision : null;
+  const calls = form.kind === "approval" && own?.kind === "approve" ? (own.upTo ?? form.calls) : undefined;
+  return {
+    name: names.get(person) ?? null,
+    mine,
+    approved: own?.kind === "approve" || own?.kind === "reject" ? own.kind === "approve" : null,
+    approved_calls: calls ?? null,
+    at: wireTime(at),
+    until: wireTime(dueAt),
   };
 }
 
@@ -229,6 +249,7 @@ async function outcomeOf(
     arguments: edited?.arguments ?? null,
     sentence: edited?.sentence ?? null,
     digest: outcome.digest ?? null,
+    approved_calls: approvedCalls(request) || null,
     by: outcome.by ? byOf(outcome.by, names) : null,
   };
 }

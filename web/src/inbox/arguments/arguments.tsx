@@ -2,30 +2,26 @@ import { useState } from "preact/hooks";
 import styles from "./arguments.module.css";
 import { DiffLines } from "./diff-lines.tsx";
 import { text } from "../text.ts";
-import type { ArgumentRow, TypedArgument, WholeAsk } from "../wire.ts";
+import type { ArgumentRow, TypedArgument } from "../wire.ts";
 
 /** Texts longer than these may need scrolling, so the keyboard can reach them. In characters. */
 const SHORT = 200;
 const LONG = 1000;
 
-/** Shows the call with its arguments. `onOpen` gets the name of each argument whose secret is looked at. */
-export function Call({ ask, onOpen }: { ask: WholeAsk; onOpen?: (name: string) => void }) {
-  return (
-    <section class={styles.call} aria-label={text.ask.call}>
-      <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} {...(onOpen && { onOpen })} />
-    </section>
-  );
-}
-
-/** Returns the id of the element that holds an argument whole. */
-export const secretId = (name: string): string => `secret-${name}`;
+/** Returns the id of the element that holds an argument whole; `within` is the beginning of the ids of its call. */
+export const secretId = (name: string, within = ""): string => `${within}secret-${name}`;
 
 /**
  * Every argument in full, as what it is, and its JSON one press away; what is long scrolls in a box of its own. Secrets
  * are masked until somebody presses for them.
  */
-export function Arguments(props: { rows: readonly ArgumentRow[]; label: string; onOpen?: (name: string) => void }) {
-  const { rows, label, onOpen } = props;
+export function Arguments(props: {
+  rows: readonly ArgumentRow[];
+  label: string;
+  within?: string;
+  onOpen?: (name: string) => void;
+}) {
+  const { rows, label, within, onOpen } = props;
   const [raw, setRaw] = useState(false);
   const hasBoth = rows.some(({ typed }) => typed !== null);
   return (
@@ -43,7 +39,7 @@ export function Arguments(props: { rows: readonly ArgumentRow[]; label: string; 
       {rows.length > 0 && (
         <dl class={styles.arguments} aria-label={label}>
           {rows.map((row, at) => (
-            <Argument key={at} row={row} raw={raw} onOpen={onOpen} />
+            <Argument key={at} row={row} raw={raw} within={within} onOpen={onOpen} />
           ))}
         </dl>
       )}
@@ -56,8 +52,13 @@ export function ArgumentValue({ row }: { row: ArgumentRow }) {
   return row.typed === null ? <Raw row={row} /> : <Typed name={row.name} typed={row.typed} />;
 }
 
-function Argument(props: { row: ArgumentRow; raw: boolean; onOpen: ((name: string) => void) | undefined }) {
-  const { row, raw, onOpen } = props;
+function Argument(props: {
+  row: ArgumentRow;
+  raw: boolean;
+  within: string | undefined;
+  onOpen: ((name: string) => void) | undefined;
+}) {
+  const { row, raw, within, onOpen } = props;
   const typed = raw ? null : row.typed;
   const value = <ArgumentValue row={raw ? { ...row, typed } : row} />;
   const kind = typed === null ? "" : text.ask.kindOf(typed);
@@ -75,7 +76,7 @@ function Argument(props: { row: ArgumentRow; raw: boolean; onOpen: ((name: strin
             {row.masked !== null && <Raw row={{ ...row, text: row.masked }} />}
             <details
               class={styles.guarded}
-              id={secretId(row.name)}
+              id={secretId(row.name, within)}
               onToggle={({ currentTarget: { open } }) => open && onOpen?.(row.name)}
             >
               <summary>{text.ask.secret(row.name)}</summary>
@@ -105,7 +106,8 @@ function Raw({ row: { name, text: value } }: { row: ArgumentRow }) {
   );
 }
 
-function Typed({ name, typed }: { name: string; typed: TypedArgument }) {
+/** A value as what it is; `name` is that of its place. */
+export function Typed({ name, typed }: { name: string; typed: TypedArgument }) {
   switch (typed.kind) {
     case "text":
       return <Lines name={name} lines={typed.lines} />;
