@@ -272,7 +272,7 @@ export const WirePlanEvidence = z
     }),
   ])
   .meta({
-    id: "PlanEvidence",
+    id: "InboxEvidence",
     description: "One thing that an agent shows beside its plan, to be drawn and never run.",
   });
 export type WirePlanEvidence = z.output<typeof WirePlanEvidence>;
@@ -287,11 +287,11 @@ const planCall = z
     digest: z.string(),
     arguments: argumentRows.unwrap(),
   })
-  .meta({ id: "PlanCall", description: "One call of a plan." });
+  .meta({ id: "InboxPlanCall", description: "One call of a plan." });
 
 const plan = z
   .object({ title: orNull, calls: z.array(planCall), evidence: z.array(WirePlanEvidence) })
-  .meta({ id: "Plan", description: "Calls that run one after the other, with the evidence of their agent." });
+  .meta({ id: "InboxPlan", description: "Calls that run one after the other, with the evidence of their agent." });
 
 export const WireInboxAsk = z
   .object({
