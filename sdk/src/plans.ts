@@ -4,7 +4,7 @@ import { ParleyError } from "./errors.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { cancel, outcomeOf, request } from "./outcome.ts";
-import type { CallStatus, Evidence, PlanUse, Responder, WholePlan } from "./wire.ts";
+import type { CallStatus, Evidence, PlanUsed, Responder, WholePlan } from "./wire.ts";
 
 /** One call of a plan: a function and exactly its arguments. */
 export interface PlannedCall {
@@ -123,7 +123,7 @@ async function decidedCall(
         await checkedReceipt(connection, wanted, { signal, receiptKeys, mismatch });
       }
       const body = { fn, kwargs: args, call_id: id, run };
-      const used = await request<PlanUse>(connection, `${pathOf(plan.plan_id)}/uses`, body, { signal });
+      const used = await request<PlanUsed>(connection, `${pathOf(plan.plan_id)}/uses`, body, { signal });
       if (used.call_id !== id) throw badReply("The server has used another call of this plan.");
     },
   };

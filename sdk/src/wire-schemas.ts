@@ -106,7 +106,11 @@ export type {
 } from "../../src/wire/a2h/human.ts";
 export type { WireMcpRequest as McpRequest } from "../../src/wire/mcp.ts";
 export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
-export type { NewEvidence, WirePlan as WholePlan, WirePlanUse as PlanUse } from "../../src/wire/a2h/plan.ts";
+export type {
+  EvidenceBody as NewEvidence,
+  WirePlan as WholePlan,
+  WirePlanUse as PlanUsed,
+} from "../../src/wire/a2h/plan.ts";
 export type {
   WireApproval as Approval,
   WireCallStatus as CallStatus,

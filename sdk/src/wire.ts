@@ -112,7 +112,7 @@ export type {
   Message,
   MessageStatus,
   Responder,
-  PlanUse,
+  PlanUsed,
   ResponseOption,
   WholePlan,
 } from "./wire-schemas.ts";

@@ -272,7 +272,7 @@ export const WirePlanEvidence = z
     }),
   ])
   .meta({
-    id: "InboxEvidence",
+    id: "PlanEvidence",
     description: "One thing that an agent shows beside its plan, to be drawn and never run.",
   });
 export type WirePlanEvidence = z.output<typeof WirePlanEvidence>;

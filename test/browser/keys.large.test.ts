@@ -149,6 +149,7 @@ describe("the inbox by keyboard", () => {
     await page.locator("[aria-keyshortcuts=e]").waitFor();
     await page.keyboard.press("?");
     const lists = page.getByRole("dialog", { name: "Keys" }).locator("section");
+    await lists.nth(1).waitFor();
     const namesIn = (at: number) => lists.nth(at).locator("dd").allInnerTexts();
     assert.deepEqual(await namesIn(0), [
       "Next",

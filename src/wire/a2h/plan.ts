@@ -65,7 +65,7 @@ export const evidenceKind = z.enum(["markdown", "diff", "table", "link", "image"
 
 const { markdown, diff, table, link, image } = NEW_EVIDENCE;
 const NewEvidence = z.discriminatedUnion("kind", [markdown, diff, table, link, image]).meta({ id: "NewEvidence" });
-export type NewEvidence = z.output<typeof NewEvidence>;
+export type EvidenceBody = z.output<typeof NewEvidence>;
 export const newEvidenceField = z.array(NewEvidence).max(MOST_EVIDENCE);
 
 export const NewPlanBody = z
@@ -128,7 +128,7 @@ export const WirePlan = z
         .optional(),
     }).meta({ id: "PlanStatus" }),
   })
-  .meta({ id: "Plan", description: "Several function calls that people decide at once." });
+  .meta({ id: "WholePlan", description: "Several function calls that people decide at once." });
 export type WirePlan = z.output<typeof WirePlan>;
 
 export const WirePlanUse = z
