@@ -166,6 +166,7 @@ describe("the inbox by keyboard", () => {
     assert.deepEqual(await namesIn(1), [
       "Choose an answer",
       "Tick",
+      "Take out from here",
       "Open",
       "Send, or go on",
       "Undo what you just decided",
