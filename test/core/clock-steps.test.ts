@@ -5,6 +5,9 @@ import type { Audience } from "../../src/requests/model/request.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { OWNED_TABLES } from "../../src/backup/store/owned-tables.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
+import { transact } from "../../src/core/store/transact.ts";
+import { insertSignIn } from "../../src/access/store/sign-ins.ts";
+import { expireRequest } from "../../src/requests/end/end.ts";
 import { decideRequest } from "../../src/requests/decide/decide.ts";
 import { responderOf } from "../../src/requests/decide/decider.ts";
 import { claimDedupeKey } from "../../src/requests/create/dedupe-key.ts";
@@ -249,6 +252,24 @@ describe("a start in another boot than the last commit's, on SQLite", () => {
     world.clock.step(-DAY);
     await world.restart({ acceptClock: true });
     assert.equal(await aside(id), null);
+  });
+
+  it("makes at once what was pressed under the wrong clock", async () => {
+    await using world = await openWorld({ on: "sqlite", env: { PARLEY_INBOX_UNDO_SECONDS: "5" } });
+    const { ctx } = world.server;
+    const person = await enrol(ctx, "Ana Ruiz");
+    await transact(ctx, (tx) => insertSignIn(tx, "session", person));
+    world.clock.reboot();
+    world.clock.step(2 * HOUR);
+    await world.restart();
+    const { id, digest } = await askPeople(world.server.ctx, { audience: toPerson(person), timeoutSeconds: 4 * 3600 });
+    const responder = await responderOf(world.server.ctx.db, person, "web");
+    const decision = { kind: "approve" as const, ...(digest !== null && { digest }) };
+    await decideRequest(world.server.ctx, { requestId: id, responder, decision, session: "session" });
+    world.clock.reboot();
+    world.clock.step(-2 * HOUR);
+    await world.restart({ acceptClock: true });
+    assert.equal((await expireRequest(world.server.ctx, id))?.outcome?.approved, true);
   });
 
   it("refuses a clock that is months ahead, under which much would be deleted", async () => {

@@ -43,9 +43,9 @@ describe("a path from the tree", () => {
   }
 
   it("knows folders of Windows where the tree is in one", () => {
-    assert.equal(pathFromTree("c:\\work\\tree\\src\\a.ts", "C:\\work\\tree"), "src/a.ts");
-    assert.equal(pathFromTree("C:\\work\\other", "C:\\work\\tree"), "C:/work/other");
-    assert.equal(isInTree("C:/work/other"), false);
+    assert.equal(pathFromTree("c:\\code\\tree\\src\\a.ts", "C:\\code\\tree"), "src/a.ts");
+    assert.equal(pathFromTree("C:\\code\\other", "C:\\code\\tree"), "C:/code/other");
+    assert.equal(isInTree("C:/code/other"), false);
   });
 });
 

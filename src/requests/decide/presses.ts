@@ -7,6 +7,7 @@ import { aboutRequest } from "../create/create-request.ts";
 import { finishRequest, type Ending } from "../end/finish.ts";
 import type { Decider, Decision, Press, Request } from "../model/request.ts";
 import { riskOf } from "../model/risk.ts";
+import type { Settled } from "../model/settle.ts";
 import { withEditedArguments } from "../model/view.ts";
 import { listDecisionsSoFar, updatePresses, type RequestAt } from "../store/requests.ts";
 import { countDecision, settleLocked, type DecisionToCount } from "./count-decision.ts";
@@ -73,10 +74,10 @@ function duePresses({ state, presses = [] }: Request, now: number): Press[] {
   return presses.filter(({ at, dueAt }) => dueAt <= now || at > now).toSorted((one, other) => one.at - other.at);
 }
 
-async function makePress(ctx: Ending, tx: Tx, held: RequestAt, press: Press): Promise<Request> {
-  const { now } = held;
+async function makePress(ctx: Ending, tx: Tx, locked: RequestAt, press: Press): Promise<Request> {
+  const { now } = locked;
   const { person, decision } = press;
-  const request = await withoutPress(tx, held.request, press);
+  const request = await withoutPress(tx, locked.request, press);
   const signedIn = await findSignIn(tx, press.session);
   if (signedIn?.person.id !== person) return voidPress(tx, request, press, "session_ended");
   if (!(await ctx.requesters.ofRequest(request).isWanted(tx, request))) {
@@ -88,16 +89,15 @@ async function makePress(ctx: Ending, tx: Tx, held: RequestAt, press: Press): Pr
   // It was pressed in time, also where the server was down at the deadline.
   const at = now < request.expiresAt ? now : press.dueAt;
   const next = { request, before, responder, decision, at };
+  let settled: Settled;
   try {
-    return await countDecision(ctx, tx, next, await settleLocked(ctx, tx, next));
+    settled = await settleLocked(ctx, tx, next);
   } catch (error) {
-    if (error instanceof Refusal && SETTLING.has(error.code)) return voidPress(tx, request, press, error.code);
+    if (error instanceof Refusal) return voidPress(tx, request, press, error.code);
     throw error;
   }
+  return countDecision(ctx, tx, next, settled);
 }
-
-/** Why a decision does not count: found before anything is written. */
-const SETTLING = new Set(["not_asked", "not_counted", "digest_mismatch", "unknown_option", "not_editable"]);
 
 /** Voids the due presses of a locked request, because their requester cannot take the outcome. */
 export async function voidDuePresses(tx: Tx, { request, now }: RequestAt, reason: string): Promise<void> {

@@ -36,10 +36,10 @@ function isUnwaited(openWaits: Context["openWaits"], { id, waitedUntil }: Reques
 export async function endHeldIfDue(ctx: Ending, tx: Tx, held: RequestAt): Promise<Request> {
   const { now } = held;
   const isInTime = now < held.request.expiresAt;
-  const isNow = isDue(ctx, held);
+  const isDueNow = isDue(ctx, held);
   // Nobody takes the decision where nobody waits.
-  const request = isInTime && isNow ? held.request : await makeDuePresses(ctx, tx, held);
-  if (!isNow || request.state !== "open") return request;
+  const request = isInTime && isDueNow ? held.request : await makeDuePresses(ctx, tx, held);
+  if (!isDueNow || request.state !== "open") return request;
   if (isInTime) {
     const by = { kind: "server", id: request.door } as const;
     const end = { at: now, by, action: "cancelled" };

@@ -1,27 +1,18 @@
-import { isolated, number, pluralsOf } from "../format.ts";
+import { isolated, number } from "../format.ts";
+import { countCalls } from "./count-calls.ar.ts";
 import type { BatchTexts } from "./batch-text.en.ts";
 
-const counted = pluralsOf("ar");
-const calls = (n: number): string =>
-  counted(n, {
-    zero: "لا استدعاءات",
-    one: "استدعاء واحد",
-    two: "استدعاءان",
-    few: "# استدعاءات",
-    many: "# استدعاءً",
-    other: "# استدعاء",
-  });
 const beside = (words: string, says: string): string => (says === "" ? words : `${words}: ${isolated(says)}`);
 
 export const text: BatchTexts = {
-  title: (n, fn) => `${isolated(fn)}: ${calls(n)}`,
+  title: (n, fn) => `${isolated(fn)}: ${countCalls(n)}`,
   same: "المشترك بينها جميعًا",
   differing: "الاستدعاءات",
   call: "الاستدعاء",
   tickAll: "الكل ما عدا عالية الخطورة",
   tick: (sentence) => `القرار مع البقية: ${isolated(sentence)}`,
   ticked: (n, of) => `المحدد: ${number(n)} من ${number(of)}`,
-  left: (n) => `غير محدد لأنه لافت أو عالي الخطورة: ${calls(n)}.`,
+  left: (n) => `غير محدد لأنه لافت أو عالي الخطورة: ${countCalls(n)}.`,
   more: "ينتظر المزيد منها، ويظهر بعد البت في هذه.",
   gone: "بُتّ فيه في مكان آخر أو انتهى",
   empty: "لم يعد أي من هذه الاستدعاءات ينتظر",
@@ -54,12 +45,12 @@ export const text: BatchTexts = {
   },
   approve: (n) => `موافقة (${number(n)})`,
   reject: (n) => `رفض (${number(n)})`,
-  approveTitle: (n, fn) => `الموافقة على ${isolated(fn)} (${calls(n)})؟`,
-  rejectTitle: (n, fn) => `رفض ${isolated(fn)} (${calls(n)})؟`,
+  approveTitle: (n, fn) => `الموافقة على ${isolated(fn)} (${countCalls(n)})؟`,
+  rejectTitle: (n, fn) => `رفض ${isolated(fn)} (${countCalls(n)})؟`,
   approveLead: (agent) => `يجوز لـ ${isolated(agent)} تنفيذ كل منها مرة واحدة بالوسائط المعروضة.`,
   rejectLead: "لن يُنفَّذ أي منها.",
   odd: (n) => `اللافت منها: ${number(n)}`,
   tickFirst: "حدد استدعاءً أولًا.",
-  done: (n, approved) => `${approved ? "تمت الموافقة" : "تم الرفض"}: ${calls(n)}.`,
+  done: (n, approved) => `${approved ? "تمت الموافقة" : "تم الرفض"}: ${countCalls(n)}.`,
   noneDecided: (sentence) => `لم يُبتّ في شيء، لأن هذا تعذّر البت فيه: ${isolated(sentence)}`,
 };

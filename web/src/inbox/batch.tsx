@@ -1,5 +1,5 @@
 import { ParleyError } from "@parley/sdk/errors";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { besideList } from "../filter.ts";
 import { author } from "../author.ts";
 import { Link, useLocation } from "../router.tsx";
@@ -20,7 +20,7 @@ import styles from "./batch.module.css";
 import { Calls } from "./batch-table.tsx";
 import { text } from "./batch-text.ts";
 import { useCardKeys } from "./card-keys.ts";
-import { Comment, Decide, Grave, Sides } from "./confirm-parts.tsx";
+import { Comment, ConfirmForm } from "./confirm-parts.tsx";
 import { explain } from "./decide.ts";
 import { placeOfBatch } from "./entries.ts";
 import barStyles from "./form.module.css";
@@ -260,47 +260,26 @@ function ConfirmAll(props: {
 }) {
   const { batch, intent, onClose } = props;
   const [comment, setComment] = useState("");
-  const [named, setNamed] = useState("");
-  const hold = useRef<HTMLButtonElement>(null);
   const deliberate = useDeliberate(intent);
   const { approve: approves, calls } = intent;
-  const isGrave = approves && calls.some(({ risk }) => risk === "high");
-  const mustHold = isGrave && named.trim() !== batch.fn;
   const odd = calls.filter(isStriking);
-  const decide = (): void => {
-    if (!deliberate.isDeliberate()) return;
-    onClose();
-    props.onDecide(intent, comment);
-  };
-  const submit = (): void => {
-    if (!mustHold) return decide();
-    announce(inboxText.holdHint);
-    hold.current?.focus();
-  };
   return (
-    <form
-      class={askStyles.confirm}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-      onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
+    <ConfirmForm
+      approves={approves}
+      isGrave={approves && calls.some(({ risk }) => risk === "high")}
+      name={batch.fn}
+      lead={approves ? text.approveLead(batch.agent) : text.rejectLead}
+      label={approves ? text.approve(calls.length) : text.reject(calls.length)}
+      isAtEnd={approves}
+      deliberate={deliberate}
+      onClose={onClose}
+      onDecide={() => props.onDecide(intent, comment)}
+      about={approves && odd.length > 0 && <Odd calls={odd} />}
     >
-      <p class="muted">{approves ? text.approveLead(batch.agent) : text.rejectLead}</p>
-      {approves && odd.length > 0 && <Odd calls={odd} />}
-      {isGrave && <Grave name={batch.fn} named={named} onName={setNamed} />}
-      <Comment approves={approves} isFirst={!approves} value={comment} onChange={setComment} onSend={submit} />
-      <Sides isAtEnd={approves !== isGrave} deliberate={deliberate} onTakeBack={onClose}>
-        <Decide
-          key="decide"
-          approves={approves}
-          label={approves ? text.approve(calls.length) : text.reject(calls.length)}
-          deliberate={deliberate}
-          hold={mustHold ? hold : null}
-          onHeld={decide}
-        />
-      </Sides>
-    </form>
+      {(send) => (
+        <Comment approves={approves} isFirst={!approves} value={comment} onChange={setComment} onSend={send} />
+      )}
+    </ConfirmForm>
   );
 }
 

@@ -1,14 +1,78 @@
-import type { Ref, VNode } from "preact";
+import type { ComponentChildren, Ref, VNode } from "preact";
+import { useRef, useState } from "preact/hooks";
 import formStyles from "../answer/answer-form.module.css";
 import { hasKeyboard } from "../keys.ts";
+import { announce } from "../parts/announcer.tsx";
 import type { Deliberate } from "../parts/deliberate.ts";
 import { text as common } from "../text.ts";
 import styles from "./ask.module.css";
 import { HoldButton } from "./hold.tsx";
 import { text } from "./text.ts";
 
+/**
+ * The form of a sheet on which something is decided at last. A yes of high risk takes a long press, or the `name` of what
+ * is approved; a person who types it need not hold the button, which not everybody can.
+ */
+export function ConfirmForm(props: {
+  approves: boolean;
+  /** True for a yes that takes the care of a high risk. */
+  isGrave: boolean;
+  name: string;
+  lead: string;
+  label: string;
+  isAtEnd: boolean;
+  deliberate: Deliberate;
+  onClose: () => void;
+  onDecide: () => void;
+  /** The subject of the decision, below the lead. */
+  about: ComponentChildren;
+  /** The fields of the decision; `send` is for a field that Enter sends from. */
+  children: (send: () => void) => ComponentChildren;
+}) {
+  const { approves, isGrave, name, deliberate, onClose } = props;
+  const [named, setNamed] = useState("");
+  const hold = useRef<HTMLButtonElement>(null);
+  const mustHold = isGrave && named.trim() !== name;
+  const decide = (): void => {
+    if (!deliberate.isDeliberate()) return;
+    onClose();
+    props.onDecide();
+  };
+  const send = (): void => {
+    if (!mustHold) return decide();
+    announce(text.holdHint);
+    hold.current?.focus();
+  };
+  return (
+    <form
+      class={styles.confirm}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      // A key that is held down would press the button again and again.
+      onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
+    >
+      <p class="muted">{props.lead}</p>
+      {props.about}
+      {isGrave && <Grave name={name} named={named} onName={setNamed} />}
+      {props.children(send)}
+      <Sides isAtEnd={props.isAtEnd !== isGrave} deliberate={deliberate} onTakeBack={onClose}>
+        <Decide
+          key="decide"
+          approves={approves}
+          label={props.label}
+          deliberate={deliberate}
+          hold={mustHold ? hold : null}
+          onHeld={decide}
+        />
+      </Sides>
+    </form>
+  );
+}
+
 /** The button that decides: by a press, or by a long press where `hold` is given. */
-export function Decide(props: {
+function Decide(props: {
   approves: boolean;
   label: string;
   deliberate: Deliberate;
@@ -77,7 +141,7 @@ export function Comment(props: {
 }
 
 /** Takes the name of what is about to be approved in the place of a long press. */
-export function Grave({ name, named, onName }: { name: string; named: string; onName: (name: string) => void }) {
+function Grave({ name, named, onName }: { name: string; named: string; onName: (name: string) => void }) {
   return (
     <>
       <p class="small" id="hold-hint">
@@ -99,7 +163,7 @@ export function Grave({ name, named, onName }: { name: string; named: string; on
 }
 
 /** Places the buttons: `isAtEnd` where the one that decides is to stand at the end of the line. */
-export function Sides(props: {
+function Sides(props: {
   isAtEnd: boolean;
   deliberate: Deliberate;
   onTakeBack: () => void;

@@ -1,6 +1,5 @@
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { hasKeyboard } from "../keys.ts";
-import { announce } from "../parts/announcer.tsx";
 import { useDeliberate } from "../parts/deliberate.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -8,7 +7,7 @@ import { useQuery } from "../query/query.ts";
 import styles from "./ask.module.css";
 import { inbox } from "./api.ts";
 import { Grants } from "./alike.tsx";
-import { Comment, Decide, Grave, Sides } from "./confirm-parts.tsx";
+import { Comment, ConfirmForm } from "./confirm-parts.tsx";
 import { Changes } from "./arguments/changes.tsx";
 import { approval, explain, rejection } from "./decide.ts";
 import { type AskDraft, wordsBeside } from "./draft.ts";
@@ -52,62 +51,42 @@ function Deciding({ ask, intent, draft, onChange, onClose, onDecide }: Sheet & {
   const kwargs = approves ? editedArguments(ask, draft).text : null;
   const { edited, error, deliberate } = useEdited(ask, kwargs, intent);
   const [granted, setGranted] = useState<Granted>({});
-  const [named, setNamed] = useState("");
-  const hold = useRef<HTMLButtonElement>(null);
   const isGrave = approves && (edited ?? ask).risk === "high";
-  // A person who types the name of the call need not hold the button, which not everybody can.
-  const mustHold = isGrave && named.trim() !== nameOf(ask);
   const option = ask.options.find(({ name }) => name === draft.option);
   const comment = (words: string): void => onChange({ comment: words });
-  const decide = (): void => {
-    if (!deliberate.isDeliberate()) return;
-    onClose();
-    onDecide(intent.approve ? approval(ask, draft, { kwargs, granted }) : rejection(ask, draft, option));
-  };
-  const submit = (): void => {
-    if (!mustHold) return decide();
-    announce(text.holdHint);
-    hold.current?.focus();
-  };
   return (
-    <form
-      class={styles.confirm}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-      // A key that is held down would press the button again and again.
-      onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
+    <ConfirmForm
+      approves={approves}
+      isGrave={isGrave}
+      name={nameOf(ask)}
+      lead={approves ? leadOf(ask, kwargs) : text.rejectLead}
+      label={!approves ? text.reject : kwargs === null ? text.approve : text.approveEdited}
+      isAtEnd={intent.isAtEnd}
+      deliberate={deliberate}
+      onClose={onClose}
+      onDecide={() => onDecide(approves ? approval(ask, draft, { kwargs, granted }) : rejection(ask, draft, option))}
+      about={<Said ask={ask} edited={edited} error={kwargs === null ? null : error} isGrave={isGrave} />}
     >
-      <p class="muted">{approves ? leadOf(ask, kwargs) : text.rejectLead}</p>
-      <Said ask={ask} edited={edited} error={kwargs === null ? null : error} isGrave={isGrave} />
-      {isGrave && <Grave name={nameOf(ask)} named={named} onName={setNamed} />}
-      {!approves && <Ways ask={ask} draft={draft} chosen={option} onChange={onChange} />}
-      <Comment
-        approves={approves}
-        // A screen's own keyboard would cover the ways to reject.
-        isFirst={!approves && (hasKeyboard || ask.options.length === 0)}
-        value={draft.comment ?? ""}
-        onChange={comment}
-        onSend={submit}
-      />
-      {!approves && !ask.editable && ask.kwargs !== null && (
-        <button type="button" class="quiet" onClick={() => comment(withArguments(draft, ask.kwargs ?? ""))}>
-          {text.otherArguments}
-        </button>
+      {(send) => (
+        <>
+          {!approves && <Ways ask={ask} draft={draft} chosen={option} onChange={onChange} />}
+          <Comment
+            approves={approves}
+            // A screen's own keyboard would cover the ways to reject.
+            isFirst={!approves && (hasKeyboard || ask.options.length === 0)}
+            value={draft.comment ?? ""}
+            onChange={comment}
+            onSend={send}
+          />
+          {!approves && !ask.editable && ask.kwargs !== null && (
+            <button type="button" class="quiet" onClick={() => comment(withArguments(draft, ask.kwargs ?? ""))}>
+              {text.otherArguments}
+            </button>
+          )}
+          {approves && kwargs === null && <Grants ask={ask} onChange={setGranted} />}
+        </>
       )}
-      {approves && kwargs === null && <Grants ask={ask} onChange={setGranted} />}
-      <Sides isAtEnd={intent.isAtEnd !== isGrave} deliberate={deliberate} onTakeBack={onClose}>
-        <Decide
-          key="decide"
-          approves={approves}
-          label={!approves ? text.reject : kwargs === null ? text.approve : text.approveEdited}
-          deliberate={deliberate}
-          hold={mustHold ? hold : null}
-          onHeld={decide}
-        />
-      </Sides>
-    </form>
+    </ConfirmForm>
   );
 }
 

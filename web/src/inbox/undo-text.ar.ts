@@ -17,6 +17,6 @@ export const text: UndoTexts = {
   hint: "يمكن التراجع عنه خلال لحظات.",
   soon: "يسري بعد لحظة.",
   undone: (n) => `تم التراجع: ${decisions(n)}.`,
-  tooLate: (n) => `فات الأوان، سرى بالفعل: ${decisions(n)}.`,
+  nothing: "لم يعد هناك ما يمكن التراجع عنه.",
   failed: (why) => `لم يتم التراجع. ${why}`,
 };

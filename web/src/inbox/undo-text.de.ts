@@ -6,6 +6,6 @@ export const text: UndoTexts = {
   hint: "Es lässt sich noch kurz zurücknehmen.",
   soon: "Es wirkt gleich.",
   undone: (n) => `${count(n, "Entscheidung", "Entscheidungen")} zurückgenommen.`,
-  tooLate: (n) => `Zu spät: ${count(n, "Entscheidung wirkt", "Entscheidungen wirken")} schon.`,
+  nothing: "Es gibt nichts mehr zurückzunehmen.",
   failed: (why) => `Nicht zurückgenommen. ${why}`,
 };

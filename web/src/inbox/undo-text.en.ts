@@ -6,7 +6,7 @@ export const text = {
   hint: "You can undo it for a moment.",
   soon: "It takes effect in a moment.",
   undone: (n: number) => `${count(n, "decision", "decisions")} undone.`,
-  tooLate: (n: number) => `Too late: ${count(n, "decision has", "decisions have")} taken effect.`,
+  nothing: "There is nothing to undo any more.",
   failed: (why: string) => `Not undone. ${why}`,
 };
 

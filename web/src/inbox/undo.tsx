@@ -24,7 +24,7 @@ function useUndo() {
     try {
       const { asks } = await inbox.undo(ids);
       const undone = asks.filter((one) => one.undone).length;
-      announce(undone === 0 ? text.tooLate(ids.length) : text.undone(undone));
+      announce(undone === 0 ? text.nothing : text.undone(undone));
       pressed.set(null);
       decided.set(null);
       refresh(null);

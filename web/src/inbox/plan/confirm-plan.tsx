@@ -1,11 +1,9 @@
-import { useRef, useState } from "preact/hooks";
-import { announce } from "../../parts/announcer.tsx";
 import { useDeliberate } from "../../parts/deliberate.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import styles from "../ask.module.css";
 import type { Intent } from "../confirm.tsx";
-import { Comment, Decide, Grave, Sides } from "../confirm-parts.tsx";
+import { Comment, ConfirmForm } from "../confirm-parts.tsx";
 import { approval, rejection } from "../decide.ts";
 import type { AskDraft } from "../draft.ts";
 import { text as inboxText } from "../text.ts";
@@ -44,55 +42,39 @@ function Deciding({ ask, plan, left, intent, draft, ...sheet }: Sheet & { intent
   const of = plan.calls.length;
   const isGrave = approves && isGravePart(ask, plan, left);
   const grave = approves ? graveAmong(plan, left) : [];
-  const name = grave[0]?.fn ?? ask.fn ?? ask.title;
-  const [named, setNamed] = useState("");
-  const hold = useRef<HTMLButtonElement>(null);
   const deliberate = useDeliberate(intent);
-  // A person who types the name of the riskiest call need not hold the button, which not everybody can.
-  const mustHold = isGrave && named.trim() !== name;
   const decide = (): void => {
-    if (!deliberate.isDeliberate()) return;
-    sheet.onClose();
     const yes = { ...approval(ask, draft, { kwargs: null, granted: {} }), approved_calls: left };
     void sheet.onDecide(approves ? yes : rejection(ask, draft, undefined));
   };
-  const submit = (): void => {
-    if (!mustHold) return decide();
-    announce(inboxText.holdHint);
-    hold.current?.focus();
-  };
   return (
-    <form
-      class={styles.confirm}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-      // A key that is held down would press the button again and again.
-      onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
+    <ConfirmForm
+      approves={approves}
+      isGrave={isGrave}
+      name={grave[0]?.fn ?? ask.fn ?? ask.title}
+      lead={approves ? text.approveLead(ask.agent) : text.rejectLead}
+      label={approves ? text.approve(left, of) : inboxText.reject}
+      isAtEnd={intent.isAtEnd}
+      deliberate={deliberate}
+      onClose={sheet.onClose}
+      onDecide={decide}
+      about={
+        <>
+          {approves && left < of && <p>{text.rejects(left + 1, of)}</p>}
+          {isGrave && <GraveCalls calls={grave} />}
+        </>
+      }
     >
-      <p class="muted">{approves ? text.approveLead(ask.agent) : text.rejectLead}</p>
-      {approves && left < of && <p>{text.rejects(left + 1, of)}</p>}
-      {isGrave && <GraveCalls calls={grave} />}
-      {isGrave && <Grave name={name} named={named} onName={setNamed} />}
-      <Comment
-        approves={approves}
-        isFirst={!approves}
-        value={draft.comment ?? ""}
-        onChange={(comment) => sheet.onChange({ comment })}
-        onSend={submit}
-      />
-      <Sides isAtEnd={intent.isAtEnd !== isGrave} deliberate={deliberate} onTakeBack={sheet.onClose}>
-        <Decide
-          key="decide"
+      {(send) => (
+        <Comment
           approves={approves}
-          label={approves ? text.approve(left, of) : inboxText.reject}
-          deliberate={deliberate}
-          hold={mustHold ? hold : null}
-          onHeld={decide}
+          isFirst={!approves}
+          value={draft.comment ?? ""}
+          onChange={(comment) => sheet.onChange({ comment })}
+          onSend={send}
         />
-      </Sides>
-    </form>
+      )}
+    </ConfirmForm>
   );
 }
 
