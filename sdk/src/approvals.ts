@@ -1,5 +1,6 @@
 import { canonical, checkTexts, consentDigest, copyOf } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
+import type { AnswerInquiry, AnsweringOptions } from "./inquiries.ts";
 import { newKey } from "./idempotency-key.ts";
 import { cancel, outcomeOf, read, request } from "./outcome.ts";
 import {
@@ -38,6 +39,11 @@ export interface ApprovalOptions extends CallOptions {
   argsSchema?: object;
   /** How long people have, 10 s to 30 days; left out, what the server says: 72 hours. It counts from the first request. */
   timeoutSeconds?: number;
+  /**
+   * Answers questions that people ask back before they decide; the request stays open. Without it they are told that the
+   * agent cannot be asked. A thrown error ends the wait, and not the request.
+   */
+  onInquiry?: AnswerInquiry;
   /** Groups the requests of one run of an agent. */
   runId?: string;
   /**
@@ -88,7 +94,7 @@ export async function approve<Args extends object>(
   { fn, args: given, ...options }: ApprovalRequest<Args>,
   rules: ReceiptRules,
 ): Promise<Decision<Args>> {
-  const { signal, idempotencyKey, by } = options;
+  const { signal, idempotencyKey, by, onInquiry } = options;
   const id = idempotencyKey ?? newKey();
   const since = idempotencyKey === undefined ? connection.clock.now() : undefined;
   const args = copyOf(given);
@@ -105,10 +111,11 @@ export async function approve<Args extends object>(
       timeout_seconds: options.timeoutSeconds,
       editable: options.editable,
       kwargs_schema: options.argsSchema,
+      answers_inquiries: onInquiry && true,
     },
   };
   const asked = await request<FunctionCall>(connection, "/function_calls", body, { signal });
-  const call = await outcomeOf(connection, { path: pathOf(id), nameOf, id }, { signal }, asked);
+  const call = await outcomeOf(connection, { path: pathOf(id), nameOf, id, onInquiry }, { signal }, asked);
   const wanted = { id, since, fn, args, isEditable: options.editable === true, by };
   return decisionOf(connection, call, wanted, { ...rules, signal });
 }
@@ -117,10 +124,10 @@ export async function approve<Args extends object>(
 export async function decision(
   connection: Connection,
   id: string,
-  { signal, by }: CallOptions & Pick<ApprovalOptions, "by">,
+  { signal, by, onInquiry }: AnsweringOptions & Pick<ApprovalOptions, "by">,
   rules: ReceiptRules,
 ): Promise<Decision<Record<string, unknown>>> {
-  const call = await outcomeOf<FunctionCall>(connection, { path: pathOf(id), nameOf, id }, { signal });
+  const call = await outcomeOf<FunctionCall>(connection, { path: pathOf(id), nameOf, id, onInquiry }, { signal });
   const { fn, kwargs: args, editable } = call.spec;
   const wanted = { id, since: undefined, fn, args, isEditable: editable === true, by };
   return decisionOf(connection, call, wanted, { ...rules, signal });

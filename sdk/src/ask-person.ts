@@ -1,5 +1,6 @@
 import { checkTexts } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
+import type { AnswerInquiry, AnsweringOptions } from "./inquiries.ts";
 import { newKey } from "./idempotency-key.ts";
 import { cancel, outcomeOf, request } from "./outcome.ts";
 import { NotAnswered } from "./request-errors.ts";
@@ -17,6 +18,8 @@ export interface PersonQuestion extends CallOptions {
   schema?: object;
   /** How long there is to answer, 10 s to 30 days; left out, there is no deadline. */
   timeoutSeconds?: number;
+  /** Answers questions that people ask back before they answer, as for an approval. */
+  onInquiry?: AnswerInquiry;
   /**
    * The id of the request: asking the same under the same key joins what was asked before, also from another process.
    * Left out, a fresh one.
@@ -69,7 +72,7 @@ export async function askPerson<Value>(
   connection: Connection,
   { to, message, options, schema, ...rest }: PersonQuestion,
 ): Promise<PersonAnswer<Value>> {
-  const { signal, idempotencyKey: uid = newKey(), timeoutSeconds } = rest;
+  const { signal, idempotencyKey: uid = newKey(), timeoutSeconds, onInquiry } = rest;
   if (options && schema) throw new TypeError("Say what fits by `options` or by `schema`, and not by both.");
   checkTexts({ message, options, schema });
   const body = {
@@ -81,19 +84,20 @@ export async function askPerson<Value>(
       channel_id: await channelIdOf(connection, to, signal),
       response_schema: options ? { enum: options } : schema,
       timeout_seconds: timeoutSeconds,
+      answers_inquiries: onInquiry && true,
     },
   };
   const asked = await request<Message>(connection, "/messages", body, { signal });
-  return answerIn(await outcomeOf(connection, waitedFor(uid), { signal }, asked));
+  return answerIn(await outcomeOf(connection, { ...waitedFor(uid), onInquiry }, { signal }, asked));
 }
 
 /** Waits for what was asked before; what `Parley.answer` promises. */
 export async function answer<Value>(
   connection: Connection,
   id: string,
-  { signal }: CallOptions,
+  { signal, onInquiry }: AnsweringOptions,
 ): Promise<PersonAnswer<Value>> {
-  return answerIn(await outcomeOf(connection, waitedFor(id), { signal }));
+  return answerIn(await outcomeOf(connection, { ...waitedFor(id), onInquiry }, { signal }));
 }
 
 /** Withdraws the question; what `Parley.withdrawQuestion` promises. */

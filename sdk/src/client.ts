@@ -26,6 +26,7 @@ import { checkTexts } from "./consent.ts";
 import { agentServer, agentsOf } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter } from "./http.ts";
+import type { AnsweringOptions } from "./inquiries.ts";
 import { newKey } from "./idempotency-key.ts";
 import { AWAY_MS, mayPass } from "./persist.ts";
 import type { ReceiptKeys } from "./receipts.ts";
@@ -45,6 +46,7 @@ export { ParleyError };
 export { ApprovalMismatch, ApprovalRejected, ApprovalUndecided, NotAnswered, NotApproved } from "./request-errors.ts";
 export type { ApprovalOptions, ApprovalRequest, ApprovedBy, Decision, GuardedCall, GuardOptions } from "./approvals.ts";
 export type { AddressedQuestion, PersonAnswer, PersonQuestion } from "./ask-person.ts";
+export type { AnswerInquiry, AnsweringOptions, AskedBack } from "./inquiries.ts";
 export type { DecidedCall, DecidedPlan, PlannedCall, PlanOptions } from "./plans.ts";
 export type { ReceiptKeys } from "./receipts.ts";
 export type * from "./wire.ts";
@@ -149,10 +151,8 @@ export class Parley {
 
   /** Reads the question and its answers so far. @throws {ParleyError} `QUESTION_NOT_FOUND` */
   async check(id: string, options: CallOptions & { expand?: "meta" } = {}): Promise<Question> {
-    return this.#connection.call("GET", pathOf(id), {
-      signal: options.signal,
-      query: { expand: options.expand },
-    });
+    const { signal, expand } = options;
+    return this.#connection.call("GET", pathOf(id), { signal, query: { expand } });
   }
 
   /** Reads up to 100 questions at once; ids the server does not know stand in `not_found`. */
@@ -304,7 +304,7 @@ export class Parley {
    *
    * @throws what `approve` does, and {ParleyError} `not_found`
    */
-  async decision(id: string, options: CallOptions & Pick<ApprovalOptions, "by"> = {}): Promise<Decision> {
+  async decision(id: string, options: AnsweringOptions & Pick<ApprovalOptions, "by"> = {}): Promise<Decision> {
     return decision(this.#connection, id, options, this.#receipts);
   }
 
@@ -369,7 +369,7 @@ export class Parley {
   }
 
   /** Takes up the wait for what a person was asked before. @throws what `askPerson` does, and {ParleyError} `not_found` */
-  async answer<Value = unknown>(id: string, options: CallOptions = {}): Promise<PersonAnswer<Value>> {
+  async answer<Value = unknown>(id: string, options: AnsweringOptions = {}): Promise<PersonAnswer<Value>> {
     return answer(this.#connection, id, options);
   }
 

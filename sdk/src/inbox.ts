@@ -18,6 +18,7 @@ import type {
   InboxCounts,
   InboxDecision,
   InboxPage,
+  InquiredAsk,
   OwnConversation,
   OwnConversationPage,
   Precedents,
@@ -51,6 +52,7 @@ export type {
   InboxDecision,
   InboxOption,
   InboxPage,
+  InquiredAsk,
   OwnConversation,
   OwnConversationPage,
   PlanEvidence,
@@ -161,6 +163,17 @@ export class Inbox {
   /** An ask that was handed on is in the list again. @throws {ParleyError} `NOT_FOUND` */
   async takeBack(id: string, options: CallOptions = {}): Promise<HandedAsk> {
     return this.#connection.call("DELETE", `${askPath(id)}/hand-on`, options);
+  }
+
+  /**
+   * Puts a question to the agent of an ask, which stays open. A decision of this person that can still be undone is
+   * undone. Whether its agent answers is its `answers_inquiries`.
+   *
+   * @throws {ParleyError} `NOT_FOUND`, `NOT_ASKED`, `CANNOT_ASK_BACK`; `CONFLICT` for the eleventh question;
+   *   `VALIDATION_ERROR`; `ALREADY_DECIDED`, `EXPIRED`, `CANCELLED`
+   */
+  async askBack(id: string, question: string, options: CallOptions = {}): Promise<InquiredAsk> {
+    return this.#connection.call("POST", `${askPath(id)}/inquiries`, { ...options, body: { text: question } });
   }
 
   /** Reads whether this person is away; the members are null where they are not. */

@@ -1,6 +1,7 @@
 import { ParleyError } from "./errors.ts";
 import { pause } from "./clock.ts";
 import type { Connection } from "./http.ts";
+import { type AnswerInquiry, answerInquiries, type Answering } from "./inquiries.ts";
 import { AWAY_MS, type Patience, persist } from "./persist.ts";
 import type { RequestStatus } from "./wire.ts";
 
@@ -55,6 +56,8 @@ interface Waited<T> {
   path: string;
   id: string;
   nameOf: (request: T) => unknown;
+  /** Answers what people ask back meanwhile. */
+  onInquiry?: AnswerInquiry | undefined;
 }
 
 /** Returns the reply. @throws {ParleyError} `BAD_REPLY` unless it is of this request */
@@ -67,17 +70,36 @@ function ofThis<T extends Request>(reply: T, { id, nameOf }: Waited<T>): T {
 }
 
 /**
- * Resolves with the request once it is over.
+ * Resolves with the request once it is over; meanwhile each inquiry is answered by `onInquiry`.
  *
  * If the server goes away meanwhile, the wait goes on for as long as `patience` says; left out, until the deadline has
  * passed, or for ever without a deadline.
  *
- * @throws {ParleyError} `not_found`, `unauthorized`, `BAD_REPLY` for a reply about another request, or the signal's reason
+ * @throws {ParleyError} `not_found`, `unauthorized`, `BAD_REPLY` for a reply about another request, the signal's reason, or what
+ *   `onInquiry` throws
  */
 export async function outcomeOf<T extends Request>(
   connection: Asking,
   waited: Waited<T>,
   patience: Omit<Patience, "clock">,
+  first?: T,
+): Promise<T> {
+  const { onInquiry } = waited;
+  if (!onInquiry) return endOf(connection, waited, patience, first);
+  const send = (id: string, text: string, signal: AbortSignal) =>
+    request(connection, `/inquiries/${encodeURIComponent(id)}/answer`, { text }, { signal, patienceMs: AWAY_MS });
+  const answering = answerInquiries(onInquiry, send, patience.signal);
+  try {
+    return await endOf(connection, waited, { ...patience, signal: answering.signal, answering }, first);
+  } finally {
+    answering.end();
+  }
+}
+
+async function endOf<T extends Request>(
+  connection: Asking,
+  waited: Waited<T>,
+  { answering, ...patience }: Omit<Patience, "clock"> & { answering?: Answering },
   first?: T,
 ): Promise<T> {
   const { path } = waited;
@@ -86,6 +108,7 @@ export async function outcomeOf<T extends Request>(
   let latest = ofThis(first ?? (await read<T>(connection, `${A2H}${path}`, { signal })), waited);
   const call = { signal, query: { wait: HOLD_SECONDS }, timeoutMs: HOLD_SECONDS * 1000 + 15_000 };
   while (!isOver(latest)) {
+    answering?.see(latest.status);
     const start = clock.now();
     // Without a deadline this is not a number, which no time is later than.
     const giveUpAt = Date.parse(latest.status.expires_at ?? "") + AWAY_MS;

@@ -17,7 +17,7 @@ export interface PlannedCall {
 /** The people to ask about a plan, how, and what they see beside it. */
 export interface PlanOptions extends Pick<
   ApprovalOptions,
-  "to" | "channel" | "reason" | "timeoutSeconds" | "runId" | "idempotencyKey" | "signal"
+  "to" | "channel" | "reason" | "timeoutSeconds" | "onInquiry" | "runId" | "idempotencyKey" | "signal"
 > {
   /** The purpose of the plan, on one line. */
   title?: string;
@@ -65,7 +65,7 @@ export async function approveAll(
   options: PlanOptions,
   rules: ReceiptRules,
 ): Promise<DecidedPlan> {
-  const { signal, idempotencyKey, title, evidence, reason } = options;
+  const { signal, idempotencyKey, title, evidence, reason, onInquiry } = options;
   const id = idempotencyKey ?? newKey();
   const since = idempotencyKey === undefined ? connection.clock.now() : undefined;
   checkTexts({ planned: planned.map(({ fn }) => fn), title, evidence, reason });
@@ -79,10 +79,11 @@ export async function approveAll(
     evidence,
     channel: await channelOf(connection, options),
     timeout_seconds: options.timeoutSeconds,
+    answers_inquiries: onInquiry && true,
   };
   const path = pathOf(id);
   const asked = await request<WholePlan>(connection, "/plans", body, { signal });
-  const plan = await outcomeOf(connection, { path, id, nameOf: (one) => one.plan_id }, { signal }, asked);
+  const plan = await outcomeOf(connection, { path, id, nameOf: (one) => one.plan_id, onInquiry }, { signal }, asked);
   const decided = await Promise.all(
     calls.map((call, i) => decidedCall(connection, plan, { ...call, i, since }, rules)),
   );

@@ -53,6 +53,7 @@ export type {
   WireReceivers as Receivers,
   WireStandIns as StandIns,
 } from "../../src/wire/hand-on.ts";
+export type { WireInquiredAsk as InquiredAsk } from "../../src/wire/inquiry.ts";
 export type { WirePrecedents as Precedents } from "../../src/wire/precedent.ts";
 export type {
   FinishBody as JobEnd,
@@ -117,6 +118,7 @@ export type {
   WireFailedValidation as FailedValidation,
   WireFunctionCall as FunctionCall,
   WireHumanContact as HumanContact,
+  WireInquiry as Inquiry,
   WireResponder as Responder,
   WireResponseOption as ResponseOption,
 } from "../../src/wire/a2h/request.ts";

@@ -123,7 +123,7 @@ export type Evidence = Given<NewEvidence>;
 /** Members that the states of calls and messages share. */
 export type RequestStatus = Pick<
   CallStatus,
-  "responded_at" | "user_info" | "expired" | "cancelled" | "failed_validation_details"
+  "responded_at" | "user_info" | "expired" | "cancelled" | "failed_validation_details" | "inquiries"
 >;
 
 /** The members of a receipt that say how a request was decided; the receipt is the payload of a JWS. */

@@ -5,6 +5,7 @@ import { VIAS } from "../requests/model/request.ts";
 import { SILENCES } from "../requests/model/view.ts";
 import { later, text } from "./fields.ts";
 import { handedBy, handedOn } from "./hand-on.ts";
+import { inquiriesField } from "./inquiry.ts";
 
 const orNull = z.string().nullable();
 const kind = z.enum(["approval", "reply", "value"]);
@@ -247,6 +248,8 @@ const whole = {
   may_answer: z.array(mayAnswer),
   decisions: z.array(counted),
   presses: z.array(press),
+  answers_inquiries: z.boolean().describe("Its agent can be asked back"),
+  inquiries: inquiriesField,
   refused: refused.nullable(),
   deliveries: z.array(delivery),
 };

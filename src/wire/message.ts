@@ -1,8 +1,8 @@
 /** Messages to people, and what people begin with an agent, as they travel (spec/a2h 5.6 and 14). */
 import { z } from "zod";
 import { text } from "./a2h/fields.ts";
-import { MOST_WORDS, newTimeoutShape, requestIdField } from "./a2h/new-request.ts";
-import { outcomeShape, timeoutShape } from "./a2h/request.ts";
+import { MOST_WORDS, newWaitShape, requestIdField } from "./a2h/new-request.ts";
+import { outcomeShape, waitShape } from "./a2h/request.ts";
 import { members as given } from "./fields.ts";
 
 export const API_VERSION = "proto.a2h.dev/v1alpha1";
@@ -26,7 +26,7 @@ const messageSpec = z
     message: z.string(),
     response_schema: members.optional(),
     channel_id: z.union([z.string(), z.int()]).optional(),
-    ...timeoutShape,
+    ...waitShape,
   })
   .meta({ id: "MessageSpec" });
 
@@ -50,7 +50,7 @@ export const NewMessageBody = z
       message: text({ min: 1, max: MOST_WORDS }).describe("The agent's words"),
       response_schema: given.describe("JSON Schema that the answer must fit").optional(),
       channel_id: z.union([z.string(), z.int()]).optional(),
-      ...newTimeoutShape,
+      ...newWaitShape,
     }),
   })
   .meta({ id: "NewMessage" });

@@ -157,6 +157,7 @@ describe("the inbox by keyboard", () => {
       "Approve, after one more question",
       "Reject, after one more question",
       "Snooze, until a time of your choice",
+      "Ask the agent back",
       "Edit the arguments",
       "New conversation",
       "Search",

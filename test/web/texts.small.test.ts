@@ -30,6 +30,9 @@ import * as undoDe from "../../web/src/inbox/undo-text.de.ts";
 import * as away from "../../web/src/inbox/away-text.ts";
 import * as awayAr from "../../web/src/inbox/away-text.ar.ts";
 import * as awayDe from "../../web/src/inbox/away-text.de.ts";
+import * as askBack from "../../web/src/inbox/ask-back-text.ts";
+import * as askBackAr from "../../web/src/inbox/ask-back-text.ar.ts";
+import * as askBackDe from "../../web/src/inbox/ask-back-text.de.ts";
 import * as handOn from "../../web/src/inbox/hand-on-text.ts";
 import * as handOnAr from "../../web/src/inbox/hand-on-text.ar.ts";
 import * as handOnDe from "../../web/src/inbox/hand-on-text.de.ts";
@@ -69,6 +72,7 @@ const TABLES = [
   { name: "calls decided together", en: batch.text, de: batchDe.text, ar: batchAr.text },
   { name: "decisions to undo", en: undo.text, de: undoDe.text, ar: undoAr.text },
   { name: "absences", en: away.text, de: awayDe.text, ar: awayAr.text },
+  { name: "questions to an agent", en: askBack.text, de: askBackDe.text, ar: askBackAr.text },
   { name: "requests handed on", en: handOn.text, de: handOnDe.text, ar: handOnAr.text },
   { name: "requests put aside", en: snooze.text, de: snoozeDe.text, ar: snoozeAr.text },
   { name: "plans", en: plan.text, de: planDe.text, ar: planAr.text },

@@ -6,6 +6,7 @@ import { channelRoutes } from "./channel-routes.ts";
 import { conversationRoutes } from "./conversation-routes.ts";
 import { sendA2hError } from "./errors.ts";
 import { humanRoutes } from "./human-routes.ts";
+import { inquiryRoutes } from "./inquiry-routes.ts";
 import { planRoutes } from "./plan-routes.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { routeOptions, type Mount } from "./route.ts";
@@ -54,6 +55,7 @@ export function a2h(door: DoorContext, known: KnownChannels): (app: Door) => Pro
           if (mount.full) {
             serverRoutes(mount);
             webhookRoutes(mount);
+            inquiryRoutes(mount);
           } else {
             rootRoutes(mount);
           }

@@ -8,7 +8,7 @@ import type { Request } from "../../requests/model/request.ts";
 import { createPlan } from "../../requests/plans/create-plan.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import type { Asker } from "./addressees.ts";
-import { sameHashOf, timed } from "./create.ts";
+import { inquiriesOf, sameHashOf, timed } from "./create.ts";
 import { DOOR } from "./written.ts";
 import type { ReadPlan } from "./plan-specs.ts";
 
@@ -27,7 +27,7 @@ export async function askPlan(
   const planId = plan.planId ?? (key === undefined ? ctx.newId("plan") : idOfKey(key));
   const { title, msg = "", calls, evidence, runId = planId } = plan;
   refuseKeyAsName(planId, runId, ...calls.map(({ callId }) => callId));
-  const { title: _title, msg: _msg, state: _state, ...asked } = plan.echo;
+  const { title: _title, msg: _msg, state: _state, answers_inquiries: _answers, ...asked } = plan.echo;
   const named = [];
   for (const [i, { callId = `${planId}.${i + 1}`, fn, kwargs }] of calls.entries()) {
     const bound = bindCall(fn, kwargs);
@@ -57,7 +57,7 @@ export async function askPlan(
       bound,
       wire: { run_id: runId, call_id: callId, spec },
     })),
-    wire: { run_id: runId, plan_id: planId, spec: JSON.stringify(plan.echo) },
+    wire: { run_id: runId, plan_id: planId, spec: JSON.stringify(plan.echo), ...inquiriesOf(plan) },
   });
 }
 

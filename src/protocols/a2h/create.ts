@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import { ANSWERS_INQUIRIES } from "../../requests/model/inquiry.ts";
 import type { Request, RequestForm } from "../../requests/model/request.ts";
 import { bindCall } from "../../requests/model/bound-call.ts";
 import type { Policy } from "../../policy/model/policy.ts";
@@ -49,7 +50,13 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
     rejectOptions,
     editable,
     ...(kwargsSchema && { kwargsSchema }),
-    wire: { run_id: runId, call_id: prompt.callId, spec: JSON.stringify(call.echo), ...prompt.wire },
+    wire: {
+      run_id: runId,
+      call_id: prompt.callId,
+      spec: JSON.stringify(call.echo),
+      ...prompt.wire,
+      ...inquiriesOf(call),
+    },
   });
 }
 
@@ -76,7 +83,13 @@ export async function createContact(ctx: Context, by: Asker, contact: ReadContac
     sameHash,
     form: { kind: "reply", options },
     digest: null,
-    wire: { run_id: runId, call_id: prompt.callId, spec: JSON.stringify(contact.echo), ...prompt.wire },
+    wire: {
+      run_id: runId,
+      call_id: prompt.callId,
+      spec: JSON.stringify(contact.echo),
+      ...prompt.wire,
+      ...inquiriesOf(contact),
+    },
   });
 }
 
@@ -98,8 +111,13 @@ export async function createMessage(ctx: Context, by: Asker, message: ReadMessag
     sameHash: sameHashOf(ctx, message, {}),
     form: { kind: "value", schema: message.schema ?? null },
     digest: null,
-    wire: { uid, spec: JSON.stringify(message.echo) },
+    wire: { uid, spec: JSON.stringify(message.echo), ...inquiriesOf(message) },
   });
+}
+
+/** Returns the mark of a request whose agent answers inquiries. */
+export function inquiriesOf({ answersInquiries }: ReadSpec): Partial<typeof ANSWERS_INQUIRIES> {
+  return answersInquiries ? ANSWERS_INQUIRIES : {};
 }
 
 /** Returns the hash by which a repeated request is recognized. It covers each secret by that secret's stored name. */

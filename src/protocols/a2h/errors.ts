@@ -7,7 +7,8 @@ import type { Loc, Problem } from "./fields.ts";
 import type { WireA2hError, WireA2hProblem } from "../../wire/a2h/error.ts";
 
 /** The object of a route, for the messages of its errors. */
-export type Noun = "call" | "plan" | "message" | "conversation" | "human" | "channel" | "webhook endpoint" | "path";
+export type Noun =
+  "call" | "plan" | "inquiry" | "message" | "conversation" | "human" | "channel" | "webhook endpoint" | "path";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -222,6 +223,7 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
   request_expired: resolved("expired", "This request expired before it was answered."),
   request_cancelled: resolved("cancelled", "This request was cancelled by its agent."),
   digest_mismatch: as(409, "digest_mismatch", "What was shown is not what would run.", "expected"),
+  inquiry_answered: as(409, "inquiry_answered", "This inquiry has another answer already."),
   escalation_limit: as(409, "escalation_limit", "A request can be escalated 10 times."),
   body_too_large: (_, { maxBytes = A2H_BODY_BYTES }) => ({
     status: 413,

@@ -1,6 +1,7 @@
 import { kindOf } from "../../channels/kinds.ts";
 import { readExactJson } from "../../lib/json/exact-json.ts";
-import { NO_DEADLINE, type Request, type DecidedBy, type Via } from "../../requests/model/request.ts";
+import { NO_DEADLINE, type Request, type DecidedBy, type Inquiry, type Via } from "../../requests/model/request.ts";
+import { inquiryIdOf } from "../../requests/model/inquiry.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
 import { isJoint, leavesOf } from "../../requests/model/audience.ts";
 import type { RequestDetails } from "../../requests/read/read-request.ts";
@@ -12,6 +13,7 @@ import type {
   WireCallStatus,
   WireContactStatus,
   WireFailedValidation,
+  WireInquiry,
   WireRequestDelivery,
   WireRequestStatus,
   WireResponder,
@@ -55,7 +57,7 @@ export function printMessage(request: Request, details: RequestDetails): string 
   const head: Omit<WireMessage, "spec" | "status"> = { apiVersion: API_VERSION, kind: "Message", metadata: { uid } };
   const { outcome } = request;
   const status: WireMessageStatus =
-    request.state === "open" && !request.refused
+    request.state === "open" && !request.refused && !request.inquiries
       ? {}
       : given({
           ...(request.state === "answered" && { humanMessage: outcome?.text ?? "", response: responseOf(request) }),
@@ -63,6 +65,7 @@ export function printMessage(request: Request, details: RequestDetails): string 
           ...ending(request),
           user_info: userOf(request, outcome?.by, details),
           failed_validation_details: failureOf(request, details),
+          inquiries: inquiriesIn(request, details),
         });
   return `${JSON.stringify(head).slice(0, -1)},"spec":${spec},"status":${JSON.stringify(status)}}`;
 }
@@ -96,6 +99,29 @@ function statusOf(request: Request, details: RequestDetails): WireRequestStatus 
     slack_message_ts: slack?.externalIds?.["ts"],
     failed_validation_details: failureOf(request, details),
     deliveries: deliveries.length > 0 ? deliveries : undefined,
+    inquiries: inquiriesIn(request, details),
+  });
+}
+
+function inquiriesIn(request: Request, details: RequestDetails): WireInquiry[] | undefined {
+  return request.inquiries?.map((inquiry, i) => printInquiry(request, inquiry, { place: i + 1, details }));
+}
+
+/** Returns an inquiry about a request, as its agent reads it (spec/a2h 23). Its place counts from 1 on. */
+export function printInquiry(
+  { id }: Request,
+  { person, text, at, answer, answeredAt }: Inquiry,
+  { place, details }: { place: number; details: RequestDetails },
+): WireInquiry {
+  const by = details.humans.get(person);
+  const role = by?.title ?? undefined;
+  return given({
+    id: inquiryIdOf(id, place),
+    text,
+    user_info: given({ id: by && String(by.number), name: by?.name ?? "somebody", role, via: "web" as const }),
+    at: wireTime(at),
+    answer,
+    answered_at: answeredAt === undefined ? undefined : wireTime(answeredAt),
   });
 }
 

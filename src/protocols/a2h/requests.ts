@@ -1,3 +1,4 @@
+import { noteInquiriesTold } from "../../requests/inbox/inquire.ts";
 import type { Request } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import { renewLeases } from "../../requests/wait/waits.ts";
@@ -75,9 +76,10 @@ export async function awaited(
   { caller, request }: { caller: A2hCaller; request: Request },
 ): Promise<Request> {
   const waitS = queryNumber(http, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
-  if (waitS === 0 || request.state !== "open") return request;
-  // People and admins may wait too, which tells nothing of the agent.
-  const isWaitedFor = caller.scope === "agent" && request.waitedUntil !== undefined;
+  // People and admins may wait too, which tells the agent nothing, and nothing of the agent.
+  const isAgent = caller.scope === "agent";
+  if (waitS === 0 || request.state !== "open") return isAgent ? noteInquiriesTold(door.ctx, request) : request;
+  const isWaitedFor = isAgent && request.waitedUntil !== undefined;
   let place: Disposable;
   try {
     place = door.limiter.enter("long-polls", request.asker, door.config.limits.longPolls);
@@ -89,9 +91,11 @@ export async function awaited(
   using _place = place;
   using _wait = isWaitedFor ? door.ctx.openWaits.add(request.id) : null;
   // Both end with the wait, and not with this line.
-  return await held(door, http, reply, (signal) =>
-    waitForRequest(door.ctx, request.id, { waitMs: waitS * 1000, signal }),
-  );
+  return await held(door, http, reply, async (signal) => {
+    const options = { waitMs: waitS * 1000, signal, untilAskedBack: isAgent };
+    const waited = await waitForRequest(door.ctx, request.id, options);
+    return isAgent && !signal.aborted ? noteInquiriesTold(door.ctx, waited) : waited;
+  });
 }
 
 /** Runs a decision or a cancel; where the request was answered before, says by whom. */

@@ -44,6 +44,7 @@ export interface ReadSpec {
   channel: ReadChannel | undefined;
   timeoutSeconds: number | undefined;
   keep: boolean;
+  answersInquiries: boolean;
   escalation: readonly EscalationStep[];
 }
 
@@ -122,19 +123,21 @@ interface AskedMembers {
   channel?: ReadChannel | undefined;
   timeout_seconds?: number;
   on_timeout?: "expire" | "keep";
+  answers_inquiries?: boolean;
   escalation?: readonly EscalationStep[];
 }
 
 /** Returns what all kinds have in common, and plans with them; the echo has the members in their order. */
 export function askedIn(spec: AskedMembers): ReadSpec {
   const { channel, timeout_seconds: timeoutSeconds, on_timeout: onTimeout, escalation = [] } = spec;
+  const answersInquiries = spec.answers_inquiries === true;
   const steps = escalation.map((step) => ({
     after_seconds: step.afterSeconds,
     channel: step.channel.echo,
     escalation_msg: step.words,
   }));
   const echo = given({ ...spec, channel: channel?.echo, escalation: steps.length > 0 ? steps : undefined });
-  return { channel, timeoutSeconds, keep: onTimeout === "keep", escalation, echo };
+  return { channel, timeoutSeconds, keep: onTimeout === "keep", answersInquiries, escalation, echo };
 }
 
 /** Returns the reader of the channel of a request. */

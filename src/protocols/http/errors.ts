@@ -50,6 +50,7 @@ const CODES: Partial<Record<RefusalCode, Wire>> = {
   already_answered: [409, "ALREADY_ANSWERED"],
   person_changed: [409, "PERSON_CHANGED"],
   idempotency_mismatch: [409, "IDEMPOTENCY_MISMATCH"],
+  cannot_ask_back: [409, "CANNOT_ASK_BACK"],
   name_taken: [409, "NAME_TAKEN"],
   already_decided: [409, "ALREADY_DECIDED"],
   request_expired: [409, "EXPIRED"],

@@ -1,7 +1,7 @@
 import type { Request, DecidedBy, Outcome } from "../model/request.ts";
 import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
 import { groupOf } from "../model/audience.ts";
-import { countOfHandOns, firstPlaceOfHandOn } from "../model/hand-on.ts";
+import { countOfTold, firstPlaceOfTold } from "../model/hand-on.ts";
 import { endRequest } from "../store/requests.ts";
 import { appendAudit, type Actor } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
@@ -41,7 +41,7 @@ export async function closeRequestIn(
     const about = { ...aboutRequest(request, "press_voided"), data: { reason: how.action } };
     if (person !== how.by.id) await appendAudit(tx, { actor: { kind: "human", id: person }, ...about, via: "web" });
   }
-  if (countOfHandOns(request) > 0) await deleteHandOnsWithNotes(tx, request.id, stepOf(firstPlaceOfHandOn(0)));
+  if (countOfTold(request) > 0) await deleteHandOnsWithNotes(tx, request.id, stepOf(firstPlaceOfTold(0)));
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
     ...aboutRequest(request, how.action),

@@ -10,23 +10,14 @@ import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { withoutSecrets } from "../../core/without-secrets.ts";
 import { Refusal } from "../../refusals.ts";
 import { cleanWords, exposeIn, type CleanWords } from "../create/clean-words.ts";
-import { aboutRequest, planDeliveries } from "../create/create-request.ts";
+import { aboutRequest } from "../create/create-request.ts";
 import { mayDecideAt, responderOf } from "../decide/decider.ts";
 import { undoPress } from "../decide/presses.ts";
 import { endHeldIfDue } from "../end/end.ts";
 import { settledRefusal } from "../end/finish.ts";
 import { ALL_READERS, inForce, readersOf } from "../model/audience.ts";
-import {
-  countOfHandOns,
-  firstPlaceOfHandOn,
-  handOnWords,
-  LONGEST_NOTE,
-  MOST_TOLD_HAND_ONS,
-  standInWords,
-  type HandOn,
-} from "../model/hand-on.ts";
-import type { Audience, Request } from "../model/request.ts";
-import { insertRequestNotices } from "../store/device-notices.ts";
+import { handOnWords, LONGEST_NOTE, standInWords, type HandOn } from "../model/hand-on.ts";
+import type { Request } from "../model/request.ts";
 import {
   deleteHandOnsBy,
   deleteHandOnsTo,
@@ -37,9 +28,10 @@ import {
   listReceiversOf,
   type HandOnRow,
 } from "../store/hand-ons.ts";
-import { findRequest, lockRequest, updateRequest, type RequestAt } from "../store/requests.ts";
+import { findRequest, lockRequest, type RequestAt } from "../store/requests.ts";
 import { deleteSnoozes } from "../store/snoozes.ts";
 import { colleagues, waitingIn, type Colleague } from "./away.ts";
+import { tellAgain } from "./tell-again.ts";
 
 /** A request in somebody's inbox. */
 interface InInbox {
@@ -176,7 +168,8 @@ export async function wordsOfHandOn(
   return to.until === null ? handOnWords(giver, to.note) : standInWords(giver);
 }
 
-async function lockOpen(ctx: Context, tx: Tx, { requestId, person }: InInbox): Promise<RequestAt | Refusal> {
+/** Returns an open request, locked, that the person may decide; or the refusal of one that they may not. */
+export async function lockOpen(ctx: Context, tx: Tx, { requestId, person }: InInbox): Promise<RequestAt | Refusal> {
   const held = await lockRequest(tx, requestId);
   if (!held) throw new Refusal("request_not_found");
   const request = await endHeldIfDue(ctx, tx, held);
@@ -245,29 +238,12 @@ async function store(ctx: Context, tx: Tx, request: Request, one: HandOn): Promi
   await deleteHandOnsBy(tx, request.id, receivers);
   for (const aside of [person, ...receivers]) await deleteSnoozes(tx, request.id, aside);
   await insertHandOn(tx, request.id, one);
-  const handOns = countOfHandOns(request);
-  if (handOns < MOST_TOLD_HAND_ONS) {
-    await tell(ctx, tx, one, { requestId: request.id, firstStep: firstPlaceOfHandOn(handOns) });
-  }
-  await updateRequest(tx, { ...request, wire: { ...request.wire, handOns: handOns + 1 } });
+  const giver = (await findHuman(tx, person))?.name ?? "";
+  await tellAgain(ctx, tx, request, { people: receivers, words: handOnWords(giver, one.note) });
   await appendAudit(tx, {
     actor: { kind: "human", id: person },
     ...aboutRequest(request, "handed_on"),
     data: { to: receivers, ...(group !== null && { group }) },
   });
   tx.wake(INBOX_TOPIC);
-}
-
-async function tell(
-  ctx: Context,
-  tx: Tx,
-  one: HandOn,
-  { requestId, firstStep }: { requestId: RequestId; firstStep: number },
-): Promise<void> {
-  const giver = (await findHuman(tx, one.person))?.name ?? "";
-  const node = (person: string): Audience => ({ kind: "leaf", target: { via: "person", person } });
-  const audience: Audience = { kind: "any", of: one.receivers.map((each) => ({ afterMs: 0, node: node(each) })) };
-  const words = handOnWords(giver, one.note);
-  await planDeliveries(ctx, tx, { requestId, audience, firstStep, words });
-  await insertRequestNotices(tx, requestId, one.receivers, { inMs: 0, isAgain: true });
 }

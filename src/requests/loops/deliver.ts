@@ -37,7 +37,7 @@ import { linkOf, messageNameOf, tokenHashes, tokensOf } from "../links/delivery-
 import { isReadByAsker } from "../model/carrier.ts";
 import { noteText, type NoteWords } from "../model/note-words.ts";
 import { isRenewal } from "../model/renewal.ts";
-import { isPlaceOfHandOn } from "../model/hand-on.ts";
+import { isPlaceOfTold } from "../model/hand-on.ts";
 import { passToStandIn } from "./stand-in.ts";
 
 const LOOK_EVERY_MS = 500;
@@ -313,7 +313,7 @@ async function planFallback(
 
 /** Returns who is handed the request by this message; null for a message that does not hand it on. */
 function handedTo({ step, person }: Delivery): string | null {
-  return isPlaceOfHandOn(leafOf(step)) ? person : null;
+  return isPlaceOfTold(leafOf(step)) ? person : null;
 }
 
 async function fail(ctx: Context, letter: Letter, error: DeliveryError, inMs: number | null): Promise<undefined> {

@@ -5,7 +5,7 @@ import { transact } from "../../core/store/transact.ts";
 import { leafOf, planNextChannel, stepOfStandIn } from "../create/create-request.ts";
 import { standInFor } from "../inbox/away.ts";
 import { leavesOf, inForce, isNamed } from "../model/audience.ts";
-import { isPlaceOfHandOn } from "../model/hand-on.ts";
+import { isPlaceOfTold } from "../model/hand-on.ts";
 import type { Decider } from "../model/request.ts";
 import { listDeliveries, updateDelivery, type Delivery } from "../store/deliveries.ts";
 import { lockRequest, type RequestAt } from "../store/requests.ts";
@@ -16,7 +16,7 @@ import { lockRequest, type RequestAt } from "../store/requests.ts";
  */
 export async function passToStandIn(ctx: Context, delivery: Delivery, found: RequestAt): Promise<boolean> {
   const { person, requestId, step, words, kind } = delivery;
-  if (person === null || kind === "tell" || isPlaceOfHandOn(leafOf(step))) return false;
+  if (person === null || kind === "tell" || isPlaceOfTold(leafOf(step))) return false;
   const standIn = await standInFor(ctx, found, person);
   if (!standIn) return false;
   await transact(ctx, async (tx) => {

@@ -13,32 +13,32 @@ export interface HandOn {
 
 export const LONGEST_NOTE = 1000;
 
-/** Messages go out about so many hand-ons of one request; further ones move it in the lists alone. */
-export const MOST_TOLD_HAND_ONS = 50;
+/** So often people are told of one request again: by a hand-on, or by an answer of its agent. */
+export const MOST_TOLD = 50;
 
-/** The first place of a hand-on's messages, behind those of every leaf and of every escalation. */
+/** The first place of these messages, behind those of every leaf and of every escalation. */
 const FIRST_PLACE = 20_000;
-const PLACES_OF_A_HAND_ON = 1000;
+const PLACES_EACH = 1000;
 
-/** Returns how often the request was handed on. */
-export function countOfHandOns({ wire }: Pick<Request, "wire">): number {
+/** Returns how often people were told of the request again. */
+export function countOfTold({ wire }: Pick<Request, "wire">): number {
   const { handOns = 0 } = wire as { handOns?: number };
   return handOns;
 }
 
-/** Returns the first place of the messages of a request's hand-on, which the number of those before it gives. */
-export function firstPlaceOfHandOn(before: number): number {
-  return FIRST_PLACE + before * PLACES_OF_A_HAND_ON;
+/** Returns the first place of the messages that tell people of a request again, by how often they were told before. */
+export function firstPlaceOfTold(before: number): number {
+  return FIRST_PLACE + before * PLACES_EACH;
 }
 
-/** True for the place of a message by which somebody is handed a request, or stands in. */
-export function isPlaceOfHandOn(place: number): boolean {
+/** True for the place of a message by which somebody is told of a request again, or stands in. */
+export function isPlaceOfTold(place: number): boolean {
   return place >= FIRST_PLACE;
 }
 
-/** Returns the place of a stand-in's message, behind those of every hand-on, from the place of the message to the absent. */
+/** Returns the place of a stand-in's message, behind those of everybody who is told again, from the place of the message to the absent. */
 export function placeOfStandIn(place: number): number {
-  return FIRST_PLACE + MOST_TOLD_HAND_ONS * PLACES_OF_A_HAND_ON + place;
+  return FIRST_PLACE + MOST_TOLD * PLACES_EACH + place;
 }
 
 /** Returns the words with which a stand-in is told who is away. */

@@ -205,6 +205,18 @@ export interface Press {
   dueAt: number;
 }
 
+/** A question that somebody put to the agent of an open request before deciding it, and the agent's answer. */
+export interface Inquiry {
+  /** Who asked. */
+  person: string;
+  text: string;
+  at: number;
+  /** When a wait of the agent ended with it; left out while the agent has not been told. */
+  toldAt?: number;
+  answer?: string;
+  answeredAt?: number;
+}
+
 /** The newest answer that was not accepted (spec/a2h 5.5). */
 export interface RefusedAnswer {
   at: number;
@@ -261,6 +273,8 @@ export interface Request {
   waitedUntil?: number;
   /** Decisions that were pressed and can still be undone, one of each person; left out without any. */
   presses?: readonly Press[];
+  /** The questions that people put to its agent, oldest first; left out without any. */
+  inquiries?: readonly Inquiry[];
 }
 
 /** The run of its asker that goes on with the decision. */

@@ -1,6 +1,7 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
 import type { Request } from "../model/request.ts";
+import { isAskedBack } from "../model/inquiry.ts";
 import { ALL_READERS, leavesOf, readerOf, SLACK_READERS } from "../model/audience.ts";
 import type { Counted } from "../model/settle.ts";
 import { Refusal } from "../../refusals.ts";
@@ -56,18 +57,26 @@ export async function readRequest(ctx: Context, requestId: RequestId): Promise<R
   return asOfNow(ctx, found);
 }
 
+/** A wait for the end of a request; with `untilAskedBack` also for a question to its agent. */
+export interface EndWait {
+  waitMs: number;
+  signal: AbortSignal;
+  untilAskedBack?: boolean;
+}
+
 /** Returns the request as soon as it is over, else as it is when `waitMs` has passed. @throws {Refusal} `request_not_found` */
 export async function waitForRequest(
   ctx: Context,
   requestId: RequestId,
-  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+  { waitMs, signal, untilAskedBack = false }: EndWait,
 ): Promise<Request> {
   const until = ctx.clock.monotonic() + waitMs;
   using changes = watch(ctx, [requestTopic(requestId)], [ctx.stopping, signal]);
   for (;;) {
     const request = await readRequest(ctx, requestId);
     const leftMs = until - ctx.clock.monotonic();
-    if (request.state !== "open" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return request;
+    const isWanted = request.state !== "open" || (untilAskedBack && isAskedBack(request));
+    if (isWanted || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return request;
     await changes.next(Math.min(leftMs, Math.max(20, request.expiresAt - ctx.clock.now() + 5)));
   }
 }
@@ -96,7 +105,8 @@ function peopleIn(request: Request, deliveries: readonly Delivery[], decisions: 
   const notified = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
   const refused = request.refused ? [request.refused.responder] : [];
   const pressed = (request.presses ?? []).map(({ person }) => person);
-  return [...new Set([...asked, ...decided, ...pressed, ...notified, ...refused])];
+  const inquired = (request.inquiries ?? []).map(({ person }) => person);
+  return [...new Set([...asked, ...decided, ...pressed, ...inquired, ...notified, ...refused])];
 }
 
 /** Returns one page of open requests, oldest first. */

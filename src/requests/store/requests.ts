@@ -1,6 +1,6 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
-import type { Outcome, Press, RefusedAnswer, Request, RequestForm } from "../model/request.ts";
+import type { Inquiry, Outcome, Press, RefusedAnswer, Request, RequestForm } from "../model/request.ts";
 import type { RequestCounts } from "../model/asker-bounds.ts";
 import { readKinds } from "../../core/store/read-kinds.ts";
 import { ALL_READERS, isJoint } from "../model/audience.ts";
@@ -40,6 +40,7 @@ export const requestRows = rowsOf<Request>()({
   plan: optional("plan"),
   waitedUntil: optional("waited_until"),
   presses: optional(json("presses")),
+  inquiries: optional(json("inquiries")),
 });
 
 const requestAtRows = rowsOf<RequestAt>()({ request: requestRows.read, now: "now" });
@@ -241,6 +242,16 @@ export async function updatePresses(tx: Tx, request: Request, presses: readonly 
   );
   const { presses: _before, ...kept } = request;
   return { ...kept, version, ...(!isNone && { presses }) };
+}
+
+/** The locked, open request holds these inquiries. Returns it as it is now. */
+export async function updateInquiries(tx: Tx, request: Request, inquiries: readonly Inquiry[]): Promise<Request> {
+  const { version } = await one<Pick<RequestRow, "version">>(
+    tx,
+    sql`UPDATE requests SET inquiries = ${JSON.stringify(inquiries)}, version = version + 1
+      WHERE ask_id = ${request.id} RETURNING version`,
+  );
+  return { ...request, version, inquiries };
 }
 
 /** Keeps a counted decision, in place of an earlier one of the same person. */

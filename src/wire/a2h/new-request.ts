@@ -18,10 +18,11 @@ const ONE_LINE = [/[\r\n]/, "line breaks"] as const;
 /** The name that an agent gives to a request. */
 export const requestIdField = text({ min: 1, max: 256, pattern: CALL_ID }).describe("Names the request");
 
-/** How long people have. */
-export const newTimeoutShape = {
+/** How long people have, and whether they may ask the agent meanwhile. */
+export const newWaitShape = {
   timeout_seconds: integer(10, LONGEST_S).optional(),
   on_timeout: z.enum(["expire", "keep"]).meta({ default: "expire" }).optional(),
+  answers_inquiries: z.boolean().describe("The agent answers questions of people who are to decide").optional(),
 };
 
 const NewResponseOptionBody = z
@@ -50,7 +51,7 @@ export const newStepsField = z.array(NewEscalationBody).max(MOST_STEPS);
 
 const channel = WireContactChannel.optional();
 export const state = members.describe("The agent's memory; comes back as it is, and people never see it").optional();
-export const timingShape = { ...newTimeoutShape, escalation: newStepsField.optional() };
+export const timingShape = { ...newWaitShape, escalation: newStepsField.optional() };
 
 const namesShape = {
   run_id: text({ min: 1, max: 256, without: NO_CONTROLS }).describe("Groups the requests of one run"),
@@ -135,6 +136,10 @@ export const HumanContactResponseBody = z
 export const CancellationBody = z
   .object({ reason: text({ max: 500 }).describe("Why").optional() })
   .meta({ id: "Cancellation" });
+
+export const InquiryAnswerBody = z
+  .object({ text: text({ min: 1, max: 5000 }).describe("The agent's answer") })
+  .meta({ id: "InquiryAnswer" });
 
 export const ClaimBody = z
   .object({ run: text({ min: 1, max: 64, without: NO_CONTROLS }).describe("The run that goes on with the decision") })

@@ -79,6 +79,18 @@ export const WireApproval = z
   .meta({ id: "Approval", description: "One approval, where several people have to agree." });
 export type WireApproval = z.output<typeof WireApproval>;
 
+export const WireInquiry = z
+  .object({
+    id: z.string().describe("Answered by `POST /inquiries/ID/answer`"),
+    text: z.string(),
+    user_info: WireResponder.describe("Who asked"),
+    at: wireMoment,
+    answer: z.string().describe("Left out until the agent has answered").optional(),
+    answered_at: wireMoment.optional(),
+  })
+  .meta({ id: "Inquiry", description: "A question to the agent by somebody who is to decide." });
+export type WireInquiry = z.output<typeof WireInquiry>;
+
 /** Members that the states of calls, contacts and messages share. */
 export const outcomeShape = {
   responded_at: wireMoment.optional(),
@@ -86,6 +98,7 @@ export const outcomeShape = {
   expired: z.boolean().optional(),
   cancelled: z.boolean().optional(),
   failed_validation_details: WireFailedValidation.optional(),
+  inquiries: z.array(WireInquiry).describe("Oldest first; left out without any").optional(),
 };
 
 const requestStatus = z.object({
@@ -126,12 +139,16 @@ const escalation = z
   .meta({ id: "Escalation" });
 
 const onTimeout = z.enum(["expire", "keep"]);
-/** How long people have, as it is printed. */
-export const timeoutShape = { timeout_seconds: z.int().optional(), on_timeout: onTimeout.optional() };
+/** How long people have, and whether they may ask the agent meanwhile, as it is printed. */
+export const waitShape = {
+  timeout_seconds: z.int().optional(),
+  on_timeout: onTimeout.optional(),
+  answers_inquiries: z.boolean().optional(),
+};
 export const askedShape = {
   channel: WireContactChannel.optional(),
   state: members.optional(),
-  ...timeoutShape,
+  ...waitShape,
   escalation: z.array(escalation).optional(),
 };
 

@@ -54,6 +54,8 @@ const DEEDS = {
   fell_back: "إرسال بالوسيلة التالية",
   approval_counted: "احتساب موافقة",
   pressed: "ضغط في التطبيق",
+  asked_back: "سأل الوكيل قبل القرار",
+  inquiry_answered: "أجاب الوكيل عن السؤال",
   press_undone: "تراجع قبل السريان",
   press_voided: "ضغط لم يُحتسب",
   claimed: "استلام القرار",

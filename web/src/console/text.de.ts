@@ -52,6 +52,8 @@ const DEEDS = {
   fell_back: "auf dem nächsten Weg gesendet",
   approval_counted: "eine Zustimmung gezählt",
   pressed: "in der App gedrückt",
+  asked_back: "hat beim Agenten nachgefragt",
+  inquiry_answered: "Rückfrage beantwortet",
   press_undone: "zurückgenommen, bevor es galt",
   press_voided: "gedrückt, gilt aber nicht",
   claimed: "Entscheidung abgeholt",

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { besideList } from "../filter.ts";
 import { moment } from "../moment.ts";
 import { Link } from "../router.tsx";
+import { AskBack } from "./ask-back.tsx";
 import styles from "./ask.module.css";
 import { useCardKeys } from "./card-keys.ts";
 import { HandOn } from "./hand-on.tsx";
@@ -11,7 +12,7 @@ import { Snooze } from "./snooze.tsx";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
 
-/** The ways in which a waiting ask leaves the person's list undecided: until a time, or to somebody else. */
+/** The ways to see to a waiting ask without a decision: until a time, by somebody else, or by a question to its agent. */
 export function Aside({ ask }: { ask: WholeAsk }) {
   /** Undefined until the times were open once. */
   const [isOpen, setOpen] = useState<boolean>();
@@ -32,6 +33,7 @@ export function Aside({ ask }: { ask: WholeAsk }) {
         </button>
       )}
       <HandOn ask={ask} />
+      <AskBack ask={ask} />
       {(isAside || isOpen !== undefined) && <Snooze ask={ask} open={isOpen === true} onClose={() => setOpen(false)} />}
     </>
   );

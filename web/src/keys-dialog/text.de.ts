@@ -17,6 +17,7 @@ export const text: KeyTexts = {
     snooze: "Zurückstellen, bis zu einer gewählten Zeit",
     takeBack: "Die letzte Entscheidung zurücknehmen",
     handOn: "An jemand anderen weitergeben",
+    askBack: "Den Agenten zurückfragen",
     edit: "Die Argumente ändern",
     begin: "Neues Gespräch",
     write: "Eine Antwort schreiben",

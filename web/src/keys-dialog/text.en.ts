@@ -17,6 +17,7 @@ export const text = {
     snooze: "Snooze, until a time of your choice",
     takeBack: "Undo what you just decided",
     handOn: "Hand on to somebody else",
+    askBack: "Ask the agent back",
     edit: "Edit the arguments",
     begin: "New conversation",
     write: "Write an answer",

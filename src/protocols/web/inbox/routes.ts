@@ -38,6 +38,7 @@ import { awayRoutes } from "./away-routes.ts";
 import { canonicalArguments } from "./given-arguments.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
+import { inquiryRoutes } from "./inquiry-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
 import { undoRoutes } from "./undo-routes.ts";
 import { parseDecision } from "./parse-decision.ts";
@@ -85,6 +86,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     snoozeRoutes(app, door);
     undoRoutes(app, door);
     handOnRoutes(app, door);
+    inquiryRoutes(app, door);
     awayRoutes(app, door);
     precedentRoutes(app, door);
   };

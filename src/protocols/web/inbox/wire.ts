@@ -27,6 +27,7 @@ import type { Language } from "../../../requests/model/sentence-words.ts";
 import { riskOf, riskReasonsOf } from "../../../requests/model/risk.ts";
 import { isAsked, isJoint, leavesOf, identitiesOf, isInformed, isPlace } from "../../../requests/model/audience.ts";
 import type { InboxCounts } from "../../../requests/model/inbox.ts";
+import { answersInquiries } from "../../../requests/model/inquiry.ts";
 import { approvedCalls } from "../../../requests/model/plan.ts";
 import type { RequestDetails } from "../../../requests/read/read-request.ts";
 import { wireTime } from "../../http/question.ts";
@@ -38,6 +39,7 @@ import type {
   WireInboxCounts,
   WireInboxOutcome,
 } from "../../../wire/inbox.ts";
+import type { WireInquiredAsk } from "../../../wire/inquiry.ts";
 import { drawnForEditor, drawnRows } from "../drawing/draw-thread.ts";
 
 /** A reason holds 5,000 characters, words among them. */
@@ -176,6 +178,8 @@ export async function wholeRequest(
       at: wireTime(decision.at),
     })),
     presses: (request.presses ?? []).map((press) => shownPress(form, press, names, press.person === who.person)),
+    answers_inquiries: answersInquiries(request),
+    inquiries: inquiriesBody(request, names, who.person),
     refused: request.refused && {
       at: wireTime(request.refused.at),
       by: names.get(request.refused.responder) ?? null,
@@ -184,6 +188,23 @@ export async function wholeRequest(
     },
     deliveries: deliveriesOf(details, names),
   };
+}
+
+/** Returns the questions to the agent of an ask, as this person sees them. */
+export function inquiriesBody(
+  { inquiries = [] }: Ask,
+  names: Names,
+  person: string | null,
+): WireInquiredAsk["inquiries"] {
+  return inquiries.map(({ person: asker, text, at, toldAt, answer, answeredAt }) => ({
+    name: names.get(asker) ?? null,
+    mine: asker === person,
+    text: shown(text),
+    at: wireTime(at),
+    told_at: toldAt === undefined ? null : wireTime(toldAt),
+    answer: answer === undefined ? null : shown(answer),
+    answered_at: answeredAt === undefined ? null : wireTime(answeredAt),
+  }));
 }
 
 /** Others learn nothing of a decision that can still be undone, but who makes one. */
