@@ -108,10 +108,24 @@ export function askMarkup(request: Request, ticked?: LinkForm["values"]): Markup
             ${words}
           </figure>`
         }
-        ${factsMarkup(request, view)}`
+        ${inquiriesMarkup(request)} ${factsMarkup(request, view)}`
     : html`<p class="quiet">${whose}</p>
         <h1 dir="auto">${view.title}</h1>
-        ${words} ${factsMarkup(request, view)}`;
+        ${words} ${inquiriesMarkup(request)} ${factsMarkup(request, view)}`;
+}
+
+/** The questions to the agent, each with its answer; nothing without any. */
+function inquiriesMarkup({ inquiries = [] }: Request): Content {
+  if (inquiries.length === 0) return null;
+  const shown = (words: string): string => printableLines(words).join("\n");
+  return html`<section>
+    <h2>Questions to the agent</h2>
+    ${inquiries.map(
+      ({ text, answer }) =>
+        html`<p dir="auto">${shown(text)}</p>
+          <blockquote><p dir="auto">${answer === undefined ? "No answer yet." : shown(answer)}</p></blockquote>`,
+    )}
+  </section>`;
 }
 
 function factsMarkup(request: Request, view: ReturnType<typeof viewBesideArguments>): Markup {
