@@ -1,5 +1,6 @@
 import { DiffLines } from "./arguments/diff-lines.tsx";
 import { Words } from "./parts.tsx";
+import { later } from "../parts/later.tsx";
 import { Emphasised } from "../parts/prose.tsx";
 import styles from "./agent-request-words.module.css";
 import { text } from "./text.ts";
@@ -10,10 +11,23 @@ const CHANGE = "\n\nWhat would change:\n";
 /** The sentences about the task, which stand here in their own words. */
 const WHOSE = /^For task .*$/m;
 
-/** The facts about a coding agent's call: its task, how it is kept apart, and what it would change. */
+const Thread = later(async () => (await import("./ask-back.tsx")).Inquiries);
+
+/** The questions to the agent of an ask, where there are any. */
+export const Inquiries = ({ ask }: { ask: WholeAsk }) => ask.inquiries.length > 0 && <Thread ask={ask} />;
+
+/** The agent's words about a call; of a coding agent also its task, how it is kept apart, and what it would change. */
 export function AgentRequestWords({ ask }: { ask: WholeAsk }) {
-  const { task, words } = ask;
-  if (task?.about !== "wish") return <Words ask={ask} />;
+  return (
+    <>
+      {ask.task?.about === "wish" ? <WishWords ask={ask} task={ask.task} /> : <Words ask={ask} />}
+      <Inquiries ask={ask} />
+    </>
+  );
+}
+
+function WishWords({ ask, task }: { ask: WholeAsk; task: NonNullable<WholeAsk["task"]> }) {
+  const { words } = ask;
   const [intro = "", ...changes] = words.split(CHANGE);
   return (
     <>

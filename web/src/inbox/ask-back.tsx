@@ -32,7 +32,6 @@ export function AskBack({ ask }: { ask: WholeAsk }) {
           {text.open}
         </button>
       )}
-      <Inquiries ask={ask} />
       <Dialog title={text.title(ask.agent)} open={isOpen} onClose={() => setOpen(false)}>
         {isOpen &&
           (ask.answers_inquiries ? (
@@ -68,9 +67,9 @@ function QuestionForm({ ask, onDone }: { ask: WholeAsk; onDone: () => void }) {
 
   return (
     <form class={handOnStyles.form} aria-busy={sending} onSubmit={(event) => void send(event)}>
-      <p class="muted">{text.lead}</p>
       <label class={formStyles.field}>
         {text.question}
+        <small class="muted">{text.lead}</small>
         <textarea
           rows={3}
           maxLength={LONGEST_QUESTION}
@@ -94,7 +93,7 @@ function QuestionForm({ ask, onDone }: { ask: WholeAsk; onDone: () => void }) {
 /** The questions to the agent of an ask, and its answers; an answer that comes is read out. */
 export function Inquiries({ ask }: { ask: WholeAsk }) {
   return (
-    <div class={styles.thread} role="log" aria-label={text.thread} hidden={ask.inquiries.length === 0}>
+    <section class={styles.thread} role="log" aria-label={text.thread}>
       {ask.inquiries.map((one) => (
         <dl key={one.at}>
           <dt class="muted">
@@ -114,6 +113,6 @@ export function Inquiries({ ask }: { ask: WholeAsk }) {
           )}
         </dl>
       ))}
-    </div>
+    </section>
   );
 }

@@ -11,7 +11,7 @@ import { useTimeUp } from "../parts/time-left.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { codeOf } from "../queries.ts";
 import { useTitle } from "../title.ts";
-import { AgentRequestWords } from "./agent-request-words.tsx";
+import { AgentRequestWords, Inquiries } from "./agent-request-words.tsx";
 import { Approval } from "./approval.tsx";
 import { PlanCard } from "./call.tsx";
 import styles from "./ask.module.css";
@@ -146,6 +146,7 @@ function Header({ ask }: { ask: WholeAsk }) {
             <Emphasised words={headOf(ask)} />
           </h1>
           {!isReviewedHere(ask) && beyondTitle(ask) !== "" && <Prose words={beyondTitle(ask)} />}
+          <Inquiries ask={ask} />
         </>
       )}
     </header>

@@ -3,7 +3,6 @@ import { besideList } from "../filter.ts";
 import { later } from "../parts/later.tsx";
 import { Link, useLocation } from "../router.tsx";
 import { Kept } from "../parts/notice.tsx";
-import { Inquiries } from "./ask-back.tsx";
 import styles from "./ask.module.css";
 import { useCardKeys } from "./card-keys.ts";
 import { dropAskDraft, readAskDraft, wordsOfDraft } from "./draft.ts";
@@ -80,7 +79,6 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
         ask.kind === "approval" && <Call ask={ask} />
       )}
       {ask.kind === "approval" && <AgentRequestWords ask={ask} />}
-      <Inquiries ask={ask} />
       <Facts ask={ask} />
     </>
   );
