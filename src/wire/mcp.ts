@@ -51,6 +51,19 @@ export const toolApprovalShape = {
 const toolApproval = z.object(toolApprovalShape);
 export type WireToolApproval = z.output<typeof toolApproval>;
 
+/** How a plan stands, in the words of the tools' results (spec/mcp 4.6). */
+const { call_id: _call, kind: _kind, reject_option_name: _option, ...decisionShape } = toolApprovalShape;
+const toolPlan = z.object({
+  plan_id: z.string(),
+  kind: z.literal("plan"),
+  ...decisionShape,
+  approved_calls: z.int().optional(),
+  calls: z.array(
+    z.object({ call_id: z.string(), fn: z.string(), approved: z.boolean().nullable(), comment: z.string().optional() }),
+  ),
+});
+export type WireToolPlan = z.output<typeof toolPlan>;
+
 /** How a question to people stands, in the words of the tools' results (spec/mcp 4.2). */
 const toolContact = z.object({
   ...calls,
@@ -67,6 +80,6 @@ export type WireToolContact = z.output<typeof toolContact>;
 
 const asked = members.describe("The arguments of the tool");
 export const WireMcpRequest = z
-  .union([toolApproval.extend({ asked }), toolContact.extend({ asked })])
+  .union([toolApproval.extend({ asked }), toolPlan.extend({ asked }), toolContact.extend({ asked })])
   .meta({ id: "McpRequest", description: "How what a tool asked of people stands." });
 export type WireMcpRequest = z.output<typeof WireMcpRequest>;

@@ -43,7 +43,7 @@ describe("the next use of a plan", () => {
   it("is the next approved call that nobody has used, by its very arguments", () => {
     assert.equal(nextUse(plan(), calls(), { key: "k", digest: "a" }, 10).ord, 1);
     assert.equal(nextUse(plan(), calls(["k1", "k2"]), { key: "k", digest: "a" }, 10).ord, 3);
-    assert.equal(nextUse(plan(), calls(["k1"]), { key: "k", ref: "call:2" }, 10).ord, 2);
+    assert.equal(nextUse(plan(), calls(["k1"]), { key: "k", callId: "2" }, 10).ord, 2);
   });
 
   it("is the same again under the same key, also when the time of the plan is over", () => {

@@ -73,6 +73,7 @@ export const TOOL_NAMES = [
   "wait_for_human_responses",
   "contact_human",
   "request_approval",
+  "use_approved_call",
   "list_humans",
   "approve",
 ];

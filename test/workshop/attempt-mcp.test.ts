@@ -15,12 +15,13 @@ import { call, openWorld, type Node, type World } from "../support/world.ts";
 
 const TOKEN = "token-of-this-attempt";
 const SHOWN = { authorization: `Bearer ${TOKEN}` };
-const SIX = [
+const OFFERED = [
   "ask_human",
   "check_human_responses",
   "wait_for_human_responses",
   "contact_human",
   "request_approval",
+  "use_approved_call",
   "list_humans",
 ];
 
@@ -116,7 +117,7 @@ describe("the MCP endpoint of an attempt", () => {
     for (const [name, { open, speaks }] of Object.entries(CLIENTS)) {
       const client = await open({ url: attempt.url, key: TOKEN }, "http");
       try {
-        assert.deepEqual(await client.tools(), SIX, name);
+        assert.deepEqual(await client.tools(), OFFERED, name);
         assert.equal(client.protocol(), speaks, name);
         const listed = await client.call("list_humans", {});
         assert.ok(Array.isArray(listed.structured["humans"]), name);
@@ -128,7 +129,7 @@ describe("the MCP endpoint of an attempt", () => {
     }
     const refused = await legacy(attempt, "tools/call", { name: "approve", arguments: {} });
     assert.equal(refused.body.error.code, -32602);
-    assert.equal((await legacy(attempt, "tools/list", {})).body.result.tools.length, 6);
+    assert.equal((await legacy(attempt, "tools/list", {})).body.result.tools.length, OFFERED.length);
     const unheard = await modern(attempt, "subscriptions/listen", { notifications: {} }, { capabilities: TASKS });
     assert.deepEqual([unheard.status, unheard.body.error.code], [404, -32601]);
   });
@@ -168,6 +169,24 @@ describe("the MCP endpoint of an attempt", () => {
     await jane.decides({ text: "b" });
     assert.equal((await late).structuredContent.response, "b");
     assert.deepEqual(attempt.waiting, [1, 0, 1, 0]);
+  });
+
+  it("waits for several calls at once, and takes each once though the reply is lost", async () => {
+    await using attempt = await openEndpoint();
+    const jane = await somebody(attempt.world);
+    const calls = [1, 2].map((amount) => ({ fn: "pay_out", kwargs: { amount } }));
+    const waiting = tool(attempt, "request_approval", { calls, to: jane.number });
+    await until(() => attempt.waiting.length === 1);
+    await jane.decides({ approved: true });
+    const { plan_id: id, settled } = (await waiting).structuredContent;
+    assert.equal(settled, true);
+    attempt.cut();
+    const use = tool(attempt, "use_approved_call", { call_id: `${id}.1` });
+    await until(() => attempt.waiting.length === 3);
+    attempt.mend();
+    assert.equal((await use).structuredContent.ord, 1);
+    const again = await tool(attempt, "use_approved_call", { call_id: `${id}.1` });
+    assert.equal(again.structuredContent.error.details.reason, "spent");
   });
 
   it("passes an approval of exactly these arguments on, digits and all", async () => {

@@ -131,6 +131,26 @@ for (const on of DATABASES) {
       await runner.fail("shop", "calls");
     });
 
+    it("is one permission for several calls, each of which it takes before it runs", async () => {
+      const { ana, runner, world } = shared();
+      const jane = await somebody(world);
+      const agent = await atWork("plans");
+      const calls = [1, 2].map((amount) => ({ fn: "pay_out", kwargs: { amount } }));
+      const asked = await agent.asks("request_approval", { calls, title: "Pay", to: jane.number });
+      assert.equal((await ana.task("plans")).question.summary, "Pay");
+      await jane.decides({ approved: true, approved_calls: 1 });
+      const { plan_id: id } = asked.structuredContent;
+      assert.equal((await agent.asks("use_approved_call", { call_id: `${id}.1` })).structuredContent.ord, 1);
+      const { asks } = await agent.reads();
+      assert.deepEqual(
+        asks.map(({ type, state, summary }: Record<string, string>) => [type, state, summary]),
+        [["APPROVAL", "ANSWERED", "Pay"]],
+      );
+      await runner.say("shop", "plans", "that is all");
+      assert.equal((await agent.log("permission")).length, 1);
+      await runner.fail("shop", "plans");
+    });
+
     it("is taken back when its attempt has ended, so that nobody answers for nobody", async () => {
       const { ana, runner, world } = shared();
       const jane = await somebody(world);

@@ -9,11 +9,17 @@ type Arguments = Partial<Pick<FunctionCall["spec"], "fn" | "kwargs">> & {
 
 /** Returns what was asked by an MCP tool, what was answered, and how it stands. */
 export function toolRequestLines(request: McpRequest): string[] {
-  const { fn, kwargs, message: msg, options: response_options } = request.asked as Arguments;
+  const isPlan = request.kind === "plan";
+  const {
+    fn,
+    kwargs,
+    message: msg,
+    options: response_options,
+  } = (isPlan ? { fn: "plan", kwargs: request.asked } : request.asked) as Arguments;
   const { status, responded_at, expires_at } = request;
   const ended = { responded_at, expires_at, expired: status === "expired", cancelled: status === "cancelled" };
   const decided =
-    request.kind === "approval"
+    request.kind !== "contact"
       ? { approved: request.approved ?? undefined, comment: request.comment, user_info: request.decided_by }
       : {
           response: request.structured_response ?? request.response,

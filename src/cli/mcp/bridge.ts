@@ -1,11 +1,12 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { AWAY_MS, mayPass, persist } from "@parley/sdk/connection";
+import { newKey } from "@parley/sdk/idempotency-key";
 import { type Clock, steady } from "../../lib/clock.ts";
 import { Redirected } from "../../lib/network/fetch.ts";
 import { linesOf } from "../../lib/lines.ts";
 import { discoverResult, initializeResult, listResult, MODERN } from "../../protocols/mcp/opening.ts";
 import { errorJson, membersOf, resultJson, RPC, type RpcId } from "../../protocols/mcp/rpc.ts";
-import { APPROVE_TOOL, isWaiting } from "../../protocols/mcp/tools.ts";
+import { APPROVE_TOOL, isWaiting, USE_TOOL } from "../../protocols/mcp/tools.ts";
 import { pauseMs, sendOnce } from "../../workshop/mcp/upstream.ts";
 
 /** How long replies under way may still take once nobody sends any more. */
@@ -169,6 +170,8 @@ function headersOf({ method, params, version }: Request): Record<string, string>
     ...(version !== undefined && { "mcp-protocol-version": headerText(version) }),
     "mcp-method": headerText(method),
     ...(typeof name === "string" && { "mcp-name": headerText(name) }),
+    // Sent again where its reply was lost: the same use of a call, once.
+    ...(name === USE_TOOL && { "idempotency-key": newKey() }),
   };
 }
 

@@ -115,7 +115,7 @@ function useRoute(mount: Mount): void {
       const used = await useCall(door.ctx, plan.id, {
         key: key === undefined ? named : `key:${key}`,
         ...(call && { digest: bindCall(call.fn, call.kwargs).digest }),
-        ...(callId !== undefined && { ref: `call:${callId}` }),
+        ...(callId !== undefined && { callId }),
       });
       if (used.repeated) reply.header("idempotency-replayed", "true");
       return printUse(plan, used);

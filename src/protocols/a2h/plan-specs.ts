@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { JsonObject } from "../../lib/json/json-body.ts";
-import { imageFault, type Evidence } from "../../requests/model/plan.ts";
+import { evidenceFault, type Evidence } from "../../requests/model/plan.ts";
 import { members } from "../../wire/fields.ts";
 import { evidenceKind, NEW_EVIDENCE, newEvidenceField, NewPlanBody, PlanUseBody } from "../../wire/a2h/plan.ts";
 import type { ChannelRules } from "./contact-channel.ts";
@@ -52,23 +52,9 @@ function evidenceIn(value: unknown, place: Place): Evidence[] | undefined {
     if (!given) return undefined;
     const kind = read(evidenceKind, member(given, "kind"), within(at, "kind"));
     const found = kind && read<Evidence>(NEW_EVIDENCE[kind] as z.ZodType as z.ZodType<Evidence>, given, at);
-    return found && isSound(found, at) ? found : undefined;
+    const fault = found && evidenceFault(found);
+    return fault ? complain(at.problems, [...at.loc, ...fault.at], fault.constraint, fault.says) : found;
   });
-}
-
-/** Rules of evidence that concern several of its members. */
-function isSound(evidence: Evidence, { loc, problems }: Place): boolean {
-  const before = problems.length;
-  if (evidence.kind === "image") {
-    const fault = imageFault(evidence.media_type, evidence.data);
-    if (fault !== null) complain(problems, [...loc, "data"], "pattern", fault);
-  }
-  if (evidence.kind === "table") {
-    const { columns, rows } = evidence;
-    const odd = rows.findIndex((row) => row.length !== columns.length);
-    if (odd >= 0) complain(problems, [...loc, "rows", odd], "range", `must have ${columns.length} cells`);
-  }
-  return problems.length === before;
 }
 
 /** A use of a call: by its function and arguments, by its id, or by both. */

@@ -1,14 +1,11 @@
 import type { Request, RequestForm, ResponseOption } from "../../requests/model/request.ts";
-import { callIdOf, TOOL_DOOR, toolRefOf } from "../http/tool-request.ts";
+import { callIdOf, TOOL_DOOR, TOOL_RUN, toolRefOf } from "../http/tool-request.ts";
 
 /** The door of the requests that are made here. */
 export const DOOR = "a2h";
 
 /** The three kinds of request, as their refs begin. */
 export type RefKind = "call" | "contact" | "message";
-
-/** The run of requests made by a tool, which have none of their own. */
-const TOOL_RUN = "mcp";
 
 /** The stored form of each kind of request. Requests made by a tool are stored in the same way (spec/mcp 4). */
 const FORMS = { call: "approval", contact: "reply", message: "value" } as const satisfies Record<

@@ -8,7 +8,8 @@ import { isObject } from "./message.ts";
 import { discoverResult, initializeResult, listResult } from "./opening.ts";
 import { peopleResult } from "./people-result.ts";
 import { parkWait, resultOfPeople } from "./people-wait.ts";
-import { contactHuman, isCallId, listPeople, readOwnRequest, requestApproval } from "./people.ts";
+import { contactHuman, isCallId, listPeople, readOwnRequest } from "./people.ts";
+import { requestApproval, useApprovedCall } from "./plans.ts";
 import {
   chargeRead,
   checkResponses,
@@ -109,6 +110,8 @@ async function runTool(
       const ask = tool === "contact_human" ? contactHuman : requestApproval;
       return await resultOfPeople(exchange, await ask(exchange, given), hold, { ownsRequest: true });
     }
+    case "use_approved_call":
+      return useApprovedCall(exchange, given);
     case "list_humans":
       return listPeople(door, principal, given);
   }

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { approvingMember } from "../../requests/model/reply-grammar.ts";
+import {
+  evidenceFault,
+  LONGEST_EVIDENCE_TITLE,
+  MOST_EVIDENCE,
+  MOST_PLAN_CALLS,
+  type Evidence,
+} from "../../requests/model/plan.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { textFault, type Fault } from "../../core/model/field-problem.ts";
+import { evidenceKind, NewEvidence } from "../../wire/a2h/plan.ts";
 import { integer, list, members, rule, text } from "../../wire/fields.ts";
 
 const MOST_OPTIONS = 25;
@@ -67,15 +75,43 @@ export const Contact = z.object({
   ...common,
 });
 
-/** The arguments of `request_approval` (spec/mcp 4.3). */
+const approvalShape = {
+  reason: text(0, 2000).optional(),
+  timeout_seconds: integer(60, MOST_TIMEOUT_S).meta({ default: AN_HOUR_S }).optional(),
+  ...common,
+};
+
+/** The arguments of `request_approval` for one call (spec/mcp 4.3). */
 export const Approval = z.object({
   fn: line(1, 256),
   kwargs: members,
-  reason: text(0, 2000).optional(),
   reject_options: rejectOptions.optional(),
-  timeout_seconds: integer(60, MOST_TIMEOUT_S).meta({ default: AN_HOUR_S }).optional(),
-  ...common,
+  ...approvalShape,
 });
+
+const plannedCall = z.object({ fn: line(1, 256), kwargs: members });
+const countOf = (least: number, most: number): [[number, number], Fault] => [
+  [least, most],
+  { says: `must have ${least} to ${most} items`, constraint: "length", min: least, max: most },
+];
+
+const evidence = list(z.looseObject({ kind: evidenceKind }).pipe(NewEvidence), ...countOf(0, MOST_EVIDENCE)).check(
+  rule((given) => {
+    const faults = given.map((one, i) => ({ i, fault: evidenceFault(one as Evidence) }));
+    return faults.flatMap(({ i, fault }) => (fault ? [{ ...fault, at: [i, ...fault.at] }] : []));
+  }),
+);
+
+/** The arguments of `request_approval` for several calls (spec/mcp 4.6). */
+export const Plan = z.object({
+  calls: list(plannedCall, ...countOf(1, MOST_PLAN_CALLS)),
+  title: line(1, LONGEST_EVIDENCE_TITLE).optional(),
+  evidence: evidence.optional(),
+  ...approvalShape,
+});
+
+/** The arguments of `use_approved_call` (spec/mcp 4.6). */
+export const Use = z.object({ call_id: line(1, 256) });
 
 /** The arguments of `approve` (spec/mcp 4.4). */
 export const Permission = z.object({

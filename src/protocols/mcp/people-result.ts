@@ -1,4 +1,7 @@
+import type { Context } from "../../context.ts";
 import { withoutSteering } from "../../lib/printable.ts";
+import { approvedCalls, PLAN_DOOR } from "../../requests/model/plan.ts";
+import { readPlanCalls, type ReadPlanCall } from "../../requests/plans/read-plan.ts";
 import type { Request, DecidedBy } from "../../requests/model/request.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
 import { releaseDedupeKey } from "../../requests/create/dedupe-key.ts";
@@ -9,7 +12,7 @@ import type { DoorContext } from "../http/door.ts";
 import type { JsonMembers } from "./rpc.ts";
 import { toolResult, WORDS_ARE_DATA } from "./tool-result.ts";
 import { WAIT_TOOL } from "./tools.ts";
-import type { WireToolApproval, WireToolContact } from "../../wire/mcp.ts";
+import type { WireToolApproval, WireToolContact, WireToolPlan } from "../../wire/mcp.ts";
 import { consentDigestOf } from "../../requests/model/consent.ts";
 
 const GO_ON =
@@ -17,6 +20,9 @@ const GO_ON =
 const CHECK_LATER = "Nobody has answered yet: check again later, or call wait_for_human_responses.";
 const REJECTED =
   "This was not approved: do not run it, and do not ask for the same again. Weigh what was said and go on.";
+
+const USE_FIRST =
+  "Run the approved calls in their order, and no others. Just before you run each, take it with use_approved_call.";
 
 /** How long somebody waited for a result, and whether it reaches them. */
 export interface ResultWait {
@@ -29,16 +35,16 @@ export interface ResultWait {
  * delivered, the same call asks anew: a decided permission is spent (spec/mcp 4.3).
  */
 export async function peopleResult(door: DoorContext, request: Request, wait: ResultWait | null): Promise<JsonMembers> {
-  const details = await readDetails(door.ctx, request);
   const isOver = request.state !== "open";
   const { outcome } = request;
   const hasWords = request.state === "answered" && (outcome?.comment !== undefined || outcome?.text !== undefined);
   const note = hasWords && { note: WORDS_ARE_DATA };
-  const body = { ...requestBody(request, details), ...(wait && waited(request, wait)), ...note };
+  const body = { ...(await requestBody(door.ctx, request)), ...(wait && waited(request, wait)), ...note };
   if (isOver && !wait?.signal.aborted)
     await releaseDedupeKey(door.ctx, request, callIdOf(request), request.wire["spent_by"]);
   const notes = [
     isOver && request.form.kind === "approval" && !outcome?.approved ? REJECTED : null,
+    isOver && outcome?.approved && isOfPlan(request) ? USE_FIRST : null,
     hasWords ? WORDS_ARE_DATA : null,
     isOver ? null : wait ? GO_ON : CHECK_LATER,
   ].filter((note) => note !== null);
@@ -51,9 +57,35 @@ function waited(request: Request, { waitedMs }: ResultWait): object {
   return { settled, waited_seconds: Math.floor(waitedMs / 1000), ...(!settled && { next }) };
 }
 
+/** True for a plan, and for a call of one. */
+function isOfPlan({ door, plan }: Request): boolean {
+  return door === PLAN_DOOR || plan !== undefined;
+}
+
 /** Returns how a request stands, in the words of the tools' results. */
-export function requestBody(request: Request, details: RequestDetails): WireToolApproval | WireToolContact {
-  return request.form.kind === "approval" ? approvalBody(request, details) : contactBody(request, details);
+export async function requestBody(
+  ctx: Context,
+  request: Request,
+): Promise<WireToolApproval | WireToolPlan | WireToolContact> {
+  const details = await readDetails(ctx, request);
+  if (request.form.kind !== "approval") return contactBody(request, details);
+  const approval = approvalBody(request, details);
+  return request.door === PLAN_DOOR ? planBody(request, approval, await readPlanCalls(ctx, request)) : approval;
+}
+
+function planBody(plan: Request, approval: WireToolApproval, calls: readonly ReadPlanCall[]): WireToolPlan {
+  const { call_id: plan_id, kind: _, reject_option_name: __, ...stands } = approval;
+  return {
+    plan_id,
+    kind: "plan",
+    ...stands,
+    ...(plan.state === "answered" && { approved_calls: approvedCalls(plan) }),
+    calls: calls.map(({ outcome, ...call }) => {
+      const comment = clean(outcome?.comment);
+      const approved = outcome?.approved ?? (plan.state === "open" ? null : false);
+      return { call_id: callIdOf(call), fn: call.fn, approved, ...(comment !== undefined && { comment }) };
+    }),
+  };
 }
 
 /** The same of a request for an approval. */

@@ -12,10 +12,11 @@ import { readHumans, searchHumans } from "../../access/enroll-human.ts";
 import { resolveRecipient, listGroups } from "../../access/resolve-recipient.ts";
 import { audienceOfRecipient } from "../../requests/create/audience-of-recipient.ts";
 import { claimDedupeKey } from "../../requests/create/dedupe-key.ts";
+import { readPlan } from "../../requests/plans/read-plan.ts";
 import { readByRef } from "../../requests/read/read-request.ts";
 import { requestCall } from "../../requests/create/request-call.ts";
 import { checkFields } from "../http/check-fields.ts";
-import { TOOL_DOOR, toolRefOf } from "../http/tool-request.ts";
+import { TOOL_DOOR, TOOL_RUN, toolRefOf } from "../http/tool-request.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
 import { clientOf, exactArgument, type McpRequest } from "./message.ts";
@@ -88,7 +89,7 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<O
  *
  * @throws {Refusal} `invalid_input`, `human_unknown`, `idempotency_mismatch`, `rate_limited`, `quota_exceeded`
  */
-export async function requestApproval(exchange: Exchange, given: object): Promise<OpenedRequest> {
+export async function requestOneCall(exchange: Exchange, given: object): Promise<OpenedRequest> {
   const { idempotency_key: key, max_wait_seconds: maxWaitSeconds, ...rest } = checked(Approval, given);
   const { fn, reason = "", to, reject_options = [] } = rest;
   const { call } = exchange;
@@ -151,49 +152,69 @@ function argumentsOf({ params }: McpRequest): JsonObject {
 }
 
 async function store(exchange: Exchange, input: NewPeopleRequest): Promise<Request> {
-  const { call, door, principal: asker } = exchange;
-  const { ctx } = door;
-  const { asks, title, words, to, timeoutSeconds } = input;
-  const kind = "bound" in asks ? "approval" : asks.kind;
-  const audience = to === undefined ? await exchange.usualAudience(kind) : await audienceOfNamed(ctx, to);
-  const sameHash = sha256Digest(canonicalExact({ kind, ...input.normalized }));
-  const { prompt } = input;
-  const key = input.key ?? (prompt ? `use ${prompt.use} ${sameHash}` : `same ${sameHash}`);
-  await yieldAfterLarge(call.bytes);
-  const use = prompt && { refOf: toolRefOf, joinableMs: FETCHABLE_MS };
-  const callId = await claimDedupeKey(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds, ...(use && { use }) });
-  const client = clientOf(call);
+  const { ctx, policy } = exchange.door;
+  const { asks, title, prompt } = input;
+  const { id, ...shared } = await identify(exchange, "bound" in asks ? "approval" : asks.kind, input);
   const asked = {
+    ...shared,
     door: TOOL_DOOR,
-    asker,
-    ref: toolRefOf(callId),
+    ref: toolRefOf(id),
     title,
-    words,
-    audience,
-    timeoutSeconds,
-    sameHash,
     ...(prompt && { leaseMs: LEASE_MS }),
-    wire: {
-      ...(client && { client }),
-      ...(input.key === undefined && { spent_by: key }),
-    },
   };
   const { request } =
     "bound" in asks
-      ? await requestCall(ctx, door.policy.current().policy, { ...asked, ...asks, editable: false })
+      ? await requestCall(ctx, policy.current().policy, { ...asked, ...asks, editable: false })
       : await createRequest(ctx, { ...asked, subject: input.subject, form: asks, digest: null });
   return request;
 }
 
-/** True for the handle of a request to people; any other is of a question to the crowd. */
-export function isCallId(handle: string): boolean {
-  return handle.startsWith("call_");
+/**
+ * Returns whom a request asks and the id that it has: that of the same request made before, or a fresh one.
+ *
+ * @throws {Refusal} `human_unknown`, `idempotency_mismatch`
+ */
+export async function identify(
+  { call, door, principal: asker, usualAudience }: Exchange,
+  kind: RequestForm["kind"] | "plan",
+  { words, to, timeoutSeconds, normalized, prompt, ...input }: Omit<NewPeopleRequest, "asks" | "title">,
+) {
+  const { ctx } = door;
+  const isPlan = kind === "plan";
+  const audience = to === undefined ? await usualAudience(isPlan ? "approval" : kind) : await audienceOfNamed(ctx, to);
+  const sameHash = sha256Digest(canonicalExact({ kind, ...normalized }));
+  const key = input.key ?? (prompt ? `use ${prompt.use} ${sameHash}` : `same ${sameHash}`);
+  await yieldAfterLarge(call.bytes);
+  const use = prompt && { refOf: toolRefOf, joinableMs: FETCHABLE_MS };
+  const freshId = ctx.newId(isPlan ? "plan" : "call");
+  const id = await claimDedupeKey(ctx, {
+    asker,
+    key,
+    bodyHash: sameHash,
+    timeoutSeconds,
+    freshId,
+    ...(use && { use }),
+  });
+  const client = clientOf(call);
+  const wire = { ...(client && { client }), ...(input.key === undefined && { spent_by: key }) };
+  return { id, asker, audience, words, timeoutSeconds, sameHash, wire };
 }
 
-/** Returns the asker's own request. @throws {Refusal} `question_not_found` also for somebody else's */
+/** True for the handle of a request to people; any other is of a question to the crowd. */
+export function isCallId(handle: string): boolean {
+  return handle.startsWith("call_") || handle.startsWith("plan_");
+}
+
+/** Returns the asker's own request, plan or call of a plan. @throws {Refusal} `question_not_found` also for somebody else's */
 export async function readOwnRequest(ctx: Context, asker: string, callId: string): Promise<Request> {
   try {
-    if (/^call_\w{1,60}$/.test(callId)) return await readByRef(ctx, asker, toolRefOf(callId));
+    if (/^(?:call_\w{1,60}|plan_\w{1,60}\.\d{1,3})$/.test(callId))
+      return await readByRef(ctx, asker, toolRefOf(callId));
+    if (/^plan_\w{1,60}$/.test(callId)) {
+      const plan = await readPlan(ctx, asker, callId);
+      // A plan that was made by A2H is read and used there.
+      if (plan.wire["run_id"] === TOOL_RUN) return plan;
+    }
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
   }
@@ -242,7 +263,7 @@ async function groupsOf(ctx: Context): Promise<{ name: string; humans: string[] 
   return groups.map(({ name, humans }) => ({ name, humans: humans.map(({ number }) => String(number)) }));
 }
 
-function checked<T>(schema: Parameters<typeof checkFields<T>>[0], given: object): T {
+export function checked<T>(schema: Parameters<typeof checkFields<T>>[0], given: object): T {
   const found = checkFields(schema, given);
   if ("error" in found) throw found.error;
   return found.value;

@@ -1,7 +1,7 @@
 import type { RouteShorthandOptions } from "fastify";
+import { PLAN_DOOR } from "../../requests/model/plan.ts";
 import type { Request } from "../../requests/model/request.ts";
 import { cancelRequest } from "../../requests/end/end.ts";
-import { readDetails } from "../../requests/read/read-request.ts";
 import { agentPrincipal } from "../http/principals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { requestBody } from "./people-result.ts";
@@ -50,10 +50,13 @@ export function requestRoutes(app: Door, door: DoorContext): void {
   /** Returns the request in the names of the tools' arguments, and its state in those of their results. */
   async function shown(ask: Request): Promise<string> {
     const { form, words } = ask;
+    if (ask.door === PLAN_DOOR && form.kind === "approval") {
+      return `{${membersOf(await requestBody(ctx, ask))},"asked":${form.kwargs}}`;
+    }
     const asked =
       form.kind === "approval"
         ? `"fn":${JSON.stringify(form.fn)},"kwargs":${form.kwargs}`
         : membersOf({ message: words, ...(form.kind === "reply" && { options: form.options }) });
-    return `{${membersOf(requestBody(ask, await readDetails(ctx, ask)))},"asked":{${asked}}}`;
+    return `{${membersOf(await requestBody(ctx, ask))},"asked":{${asked}}}`;
   }
 }

@@ -73,7 +73,7 @@ export async function readWaitInput(door: DoorContext, principal: string, given:
   if ("error" in checked) throw checked.error;
   await chargeRead(door, principal);
   const { question_id, min_responses, max_wait_seconds } = checked.value;
-  return { questionId: questionIdOf(question_id), minResponses: min_responses, maxWaitSeconds: max_wait_seconds };
+  return { questionId: question_id, minResponses: min_responses, maxWaitSeconds: max_wait_seconds };
 }
 
 /** Counts one read of the agent, of the same bucket as over HTTP. @throws {LimitRefusal} */
@@ -105,7 +105,7 @@ export async function holdForResponses(
   const { ctx, config, limiter } = door;
   using _place = limiter.enter("mcp waits", principal, config.limits.longPolls);
   const start = ctx.clock.monotonic();
-  let reading = await readQuestion(ctx, input.questionId, principal);
+  let reading = await readQuestion(ctx, questionIdOf(input.questionId), principal);
   for (;;) {
     const { question } = reading;
     const wanted = wantedOf(reading, input);

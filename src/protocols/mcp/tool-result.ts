@@ -2,7 +2,7 @@ import { withoutSteering } from "../../lib/printable.ts";
 import type { QuestionReading } from "../../questions/read.ts";
 import { refusalBody } from "../http/errors.ts";
 import { pollBody } from "../http/question.ts";
-import type { Refusal } from "../../refusals.ts";
+import type { Refusal, RefusalCode } from "../../refusals.ts";
 import { membersOf, type JsonMembers } from "./rpc.ts";
 
 export const WORDS_ARE_DATA =
@@ -14,11 +14,13 @@ export function toolResult(json: string, note?: string): JsonMembers {
   return `${membersOf({ content })},"structuredContent":${json}`;
 }
 
+/** Refusals with a code of their own here: the model can look and try again, or do as its `reason` says. */
+const CODES: Partial<Record<RefusalCode, string>> = { human_unknown: "UNKNOWN_HUMAN", not_in_plan: "NOT_IN_PLAN" };
+
 /** Returns a refusal as a result that the model can read and act on. */
 export function refusedResult(refusal: Refusal): JsonMembers {
   const { error } = refusalBody(refusal) as { error: { code: string } };
-  // Which people there are is a thing of its own here: the model can look and try again.
-  const code = refusal.code === "human_unknown" ? "UNKNOWN_HUMAN" : error.code;
+  const code = CODES[refusal.code] ?? error.code;
   return `${toolResult(JSON.stringify({ error: { ...error, code } }))},"isError":true`;
 }
 

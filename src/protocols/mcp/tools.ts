@@ -1,4 +1,11 @@
 import type { Tool } from "@modelcontextprotocol/client";
+import {
+  EVIDENCE_KINDS,
+  IMAGE_TYPES,
+  LONGEST_EVIDENCE_TITLE,
+  MOST_EVIDENCE,
+  MOST_PLAN_CALLS,
+} from "../../requests/model/plan.ts";
 
 const OPEN_WORLD = { readOnlyHint: false, destructiveHint: false, openWorldHint: true } as const;
 const READ_ONLY = { readOnlyHint: true } as const;
@@ -8,6 +15,9 @@ export const WAIT_TOOL = "wait_for_human_responses";
 
 /** The tool that a client's permission prompt calls, and never the model. */
 export const APPROVE_TOOL = "approve";
+
+/** The tool that takes an approved call of a plan. */
+export const USE_TOOL = "use_approved_call";
 
 /** The tools that may wait: always a stream where the client takes one. */
 const WAITING: readonly unknown[] = [WAIT_TOOL, "contact_human", "request_approval", APPROVE_TOOL];
@@ -168,12 +178,49 @@ export const TOOLS = [
   {
     name: "request_approval",
     description:
-      "Ask a person to approve or reject one exact call before you make it. Give the function and the exact arguments: they are shown whole, and the approval is bound to them by consent_digest. A rejection is an answer: read its comment and do not try again. Nobody answering in time counts as rejected. An approval is good for one call.",
+      "Ask a person to approve or reject one exact call before you make it. Give the function and the exact arguments: they are shown whole, and the approval is bound to them by consent_digest. For several calls that you know already, give `calls` in place of fn and kwargs: people decide them once, in order, and you take each with use_approved_call just before you run it. A rejection is an answer: read its comment and do not try again. Nobody answering in time counts as rejected. An approval is good for one call.",
     inputSchema: {
       type: "object",
       properties: {
         fn: { type: "string", minLength: 1, maxLength: 256, description: "The function that will be executed" },
         kwargs: { type: "object", description: "The exact arguments that will be executed" },
+        calls: {
+          type: "array",
+          minItems: 1,
+          maxItems: MOST_PLAN_CALLS,
+          description: "Several calls in the order in which you will run them, in place of fn and kwargs",
+          items: {
+            type: "object",
+            properties: { fn: { type: "string", minLength: 1, maxLength: 256 }, kwargs: { type: "object" } },
+            required: ["fn", "kwargs"],
+          },
+        },
+        title: {
+          type: "string",
+          minLength: 1,
+          maxLength: LONGEST_EVIDENCE_TITLE,
+          description: "With calls: what they are for, on one line",
+        },
+        evidence: {
+          type: "array",
+          maxItems: MOST_EVIDENCE,
+          description: "With calls: what people see beside them, and approve with them",
+          items: {
+            type: "object",
+            properties: {
+              kind: { type: "string", enum: EVIDENCE_KINDS },
+              title: { type: "string", maxLength: LONGEST_EVIDENCE_TITLE },
+              text: { type: "string", description: "Of markdown and diff" },
+              columns: { type: "array", items: { type: "string" }, description: "Of a table" },
+              rows: { type: "array", items: { type: "array", items: { type: "string" } }, description: "Of a table" },
+              url: { type: "string", description: "Of a link" },
+              digest: { type: "string", description: "Of a link: sha256:… of what stands there" },
+              media_type: { type: "string", enum: IMAGE_TYPES, description: "Of an image" },
+              data: { type: "string", description: "Of an image: base64" },
+            },
+            required: ["kind"],
+          },
+        },
         reason: {
           type: "string",
           maxLength: 2000,
@@ -200,9 +247,19 @@ export const TOOLS = [
         idempotency_key: IDEMPOTENCY_KEY,
         max_wait_seconds: MAX_WAIT_SECONDS,
       },
-      required: ["fn", "kwargs"],
     },
     annotations: OPEN_WORLD,
+  },
+  {
+    name: USE_TOOL,
+    description:
+      "Take an approved call of request_approval with `calls`, just before you run it: each once, in their order. Run exactly the fn and kwargs that it returns. On an error do not run the call, and do as its message says.",
+    inputSchema: {
+      type: "object",
+      properties: { call_id: { type: "string", description: "From the calls of the decided plan" } },
+      required: ["call_id"],
+    },
+    annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   },
   {
     name: "list_humans",

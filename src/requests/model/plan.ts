@@ -38,6 +38,9 @@ const MAGIC = {
 export type ImageType = keyof typeof MAGIC;
 export const IMAGE_TYPES = Object.keys(MAGIC) as [ImageType, ...ImageType[]];
 
+/** The kinds of evidence. */
+export const EVIDENCE_KINDS = ["markdown", "diff", "table", "link", "image"] as const satisfies Evidence["kind"][];
+
 /** One thing that an agent shows beside its plan. People's programs fetch none of it. */
 export type Evidence = { title?: string } & (
   | { kind: "markdown"; text: string }
@@ -64,6 +67,25 @@ export function imageFault(mediaType: ImageType, data: string): string | null {
   if (Buffer.byteLength(data, "base64") > MOST_IMAGE_BYTES) return `may have at most ${MOST_IMAGE_BYTES} bytes`;
   const start = Buffer.from(data.slice(0, 32), "base64").toString("hex");
   return MAGIC[mediaType].test(start) ? null : `must be an image of type ${mediaType}`;
+}
+
+/** A fault of evidence that no single member shows: where it stands in the evidence, and what is wrong there. */
+export interface EvidenceFault {
+  at: readonly (string | number)[];
+  says: string;
+  constraint: "pattern" | "range";
+}
+
+/** Returns what is wrong with evidence whose members are sound by themselves; null where nothing is. */
+export function evidenceFault(evidence: Evidence): EvidenceFault | null {
+  if (evidence.kind === "image") {
+    const says = imageFault(evidence.media_type, evidence.data);
+    return says === null ? null : { at: ["data"], says, constraint: "pattern" };
+  }
+  if (evidence.kind !== "table") return null;
+  const { columns, rows } = evidence;
+  const odd = rows.findIndex((row) => row.length !== columns.length);
+  return odd < 0 ? null : { at: ["rows", odd], says: `must have ${columns.length} cells`, constraint: "range" };
 }
 
 /** Returns what people approve: the calls in their order, with the evidence, in which an image is its digest. */
@@ -155,12 +177,12 @@ export interface PlanCall extends EndingCall {
   usedAt: number | null;
 }
 
-/** A use of a call: by its digest, or by its place in the plan through its ref, or both. */
+/** A use of a call: by its digest, or by its place in the plan through its id, or both. */
 export interface WantedUse {
   /** The same key names the same use. */
   key: string;
   digest?: string;
-  ref?: string;
+  callId?: string;
 }
 
 /** Returns how many of the calls of a plan are approved. */
@@ -199,8 +221,8 @@ export function nextUse(
   throw notInPlan(other.usedBy === null ? "order" : "spent", next);
 }
 
-function isWanted(call: PlanCall, { digest, ref }: WantedUse): boolean {
-  return call.digest === (digest ?? call.digest) && call.ref === (ref ?? call.ref);
+function isWanted(call: PlanCall, { digest, callId }: WantedUse): boolean {
+  return call.digest === (digest ?? call.digest) && callIdOf(call) === (callId ?? callIdOf(call));
 }
 
 const SAYS = {

@@ -1,6 +1,7 @@
 /** Plans: several function calls that people decide at once, with evidence (spec/a2h 22). */
 import { z } from "zod";
 import {
+  EVIDENCE_KINDS,
   IMAGE_TYPES,
   LONGEST_DIFF,
   LONGEST_EVIDENCE_TITLE,
@@ -61,10 +62,12 @@ export const NEW_EVIDENCE = {
 } as const;
 
 /** The kinds of evidence. */
-export const evidenceKind = z.enum(["markdown", "diff", "table", "link", "image"]);
+export const evidenceKind = z.enum(EVIDENCE_KINDS);
 
 const { markdown, diff, table, link, image } = NEW_EVIDENCE;
-const NewEvidence = z.discriminatedUnion("kind", [markdown, diff, table, link, image]).meta({ id: "NewEvidence" });
+export const NewEvidence = z
+  .discriminatedUnion("kind", [markdown, diff, table, link, image])
+  .meta({ id: "NewEvidence" });
 export type EvidenceBody = z.output<typeof NewEvidence>;
 export const newEvidenceField = z.array(NewEvidence).max(MOST_EVIDENCE);
 

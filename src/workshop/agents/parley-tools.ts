@@ -5,6 +5,7 @@ export const PARLEY_TOOLS = [
   "wait_for_human_responses",
   "contact_human",
   "request_approval",
+  "use_approved_call",
   "list_humans",
 ] as const;
 

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../lib/json/json-body.ts";
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isObject, objectOf, objectsOf, readObject } from "../agents/json-lines.ts";
+import { PARLEY_TOOLS } from "../agents/parley-tools.ts";
 import { callTool, isWaitingTool, type ToolCall } from "./calls.ts";
 import { askServer, type McpUpstream } from "./upstream.ts";
 
@@ -14,14 +15,7 @@ interface AttemptMcpOptions extends McpUpstream {
   onWaiting(calls: number): void;
 }
 
-const OFFERED: readonly unknown[] = [
-  "ask_human",
-  "check_human_responses",
-  "wait_for_human_responses",
-  "contact_human",
-  "request_approval",
-  "list_humans",
-];
+const OFFERED: readonly unknown[] = PARLEY_TOOLS;
 const NO_CROWD =
   "ask_human is not available without a sandbox: its answers would be text that anybody may have written. Ask a person with contact_human.";
 const MOST_BODY_BYTES = 1_048_576;

@@ -1,3 +1,4 @@
+import { newKey } from "@parley/sdk/idempotency-key";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { objectOf, readObject } from "../agents/json-lines.ts";
 import { askServer, type McpUpstream, type UpstreamReply } from "./upstream.ts";
@@ -16,6 +17,7 @@ interface CallOptions {
 }
 
 const WAIT_TOOL = "wait_for_human_responses";
+const USE_TOOL = "use_approved_call";
 const ASKING_TOOLS: readonly unknown[] = ["contact_human", "request_approval"];
 /** The server ends each wait after a while, so that one whose caller went is noticed; then it is asked again. */
 const HOLD_S = 240;
@@ -48,7 +50,8 @@ export async function callTool(upstream: McpUpstream, call: ToolCall, options: C
   const waited = () => (clock.monotonic() - start) / 1000;
   const isAsking = ASKING_TOOLS.includes(name);
   let reply = await ask(name, { ...given, max_wait_seconds: 0 });
-  const handle = isAsking ? pendingOf(reply)?.["call_id"] : given["question_id"];
+  const pending = pendingOf(reply);
+  const handle = isAsking ? (pending?.["plan_id"] ?? pending?.["call_id"]) : given["question_id"];
   const { min_responses: enough } = given;
   const wait = { question_id: handle, ...(!isAsking && enough !== undefined && { min_responses: enough }) };
   while (pendingOf(reply) && typeof handle === "string") {
@@ -95,6 +98,11 @@ function message(
   const named = { ...params, name: tool, arguments: args, ...("_meta" in params && { _meta: meta }) };
   return {
     body: JSON.stringify({ ...rpc, params: named }),
-    headers: { ...headers, ...("mcp-name" in headers && { "mcp-name": String(tool) }) },
+    headers: {
+      ...headers,
+      ...("mcp-name" in headers && { "mcp-name": String(tool) }),
+      // Sent again where its reply was lost: the same use of a call, once.
+      ...(tool === USE_TOOL && { "idempotency-key": newKey() }),
+    },
   };
 }

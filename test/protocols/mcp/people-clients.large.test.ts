@@ -57,6 +57,21 @@ for (const by of Object.keys(over) as Transport[]) {
         }
       });
 
+      it("has several calls decided at once, and takes each just before it runs", async () => {
+        const operator = await decider(world(), "1");
+        const client = await connect();
+        const asking = client.call("request_approval", { calls: [DEPLOY, { fn: "announce", kwargs: {} }] });
+        await operator.decides({ approved: true });
+        const { structured: plan } = await asking;
+        const [first, second] = plan["calls"] as { call_id: string; approved: boolean }[];
+        assert.deepEqual([plan["kind"], first?.approved, second?.approved], ["plan", true, true]);
+        const take = (id = "") => client.call("use_approved_call", { call_id: id });
+        assert.equal((await take(second?.call_id)).isError, true);
+        const { structured: taken } = await take(first?.call_id);
+        assert.deepEqual([taken["fn"], taken["kwargs"]], [DEPLOY.fn, DEPLOY.kwargs]);
+        assert.equal((await take(second?.call_id)).isError, false);
+      });
+
       it("has a permission prompt answered", async () => {
         const operator = await decider(world(), "1");
         const client = await connect();

@@ -38,8 +38,13 @@ describe("the tools", () => {
     const openWorld = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
     const annotations = tools.map((one: { annotations: object }) => one.annotations);
     const readOnly = { readOnlyHint: true };
-    assert.deepEqual(annotations, [openWorld, readOnly, readOnly, openWorld, openWorld, readOnly, openWorld]);
+    const local = { ...openWorld, openWorldHint: false };
+    assert.deepEqual(annotations, [openWorld, readOnly, readOnly, openWorld, openWorld, local, readOnly, openWorld]);
     assert.ok(tools.every((one: object) => !("outputSchema" in one)));
+    // Providers of models refuse tools whose arguments are one of several shapes.
+    const isPlain = (one: { inputSchema: object }) =>
+      !["oneOf", "anyOf", "allOf"].some((word) => word in one.inputSchema);
+    assert.ok(tools.every(isPlain));
     assert.deepEqual(tools[2].inputSchema, {
       type: "object",
       properties: {
