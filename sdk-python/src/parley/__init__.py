@@ -21,6 +21,8 @@ from ._errors import (
     Unreachable,
     ValidationFailed,
 )
+from ._evidence import DiffEvidence, Evidence, ImageEvidence, LinkEvidence, MarkdownEvidence, TableEvidence
+from ._plans import AsyncDecidedCall, DecidedCall, DecidedPlan, PlannedCall
 from ._wire import Question, Response
 
 __all__ = [
@@ -28,19 +30,29 @@ __all__ = [
     "ApprovalMismatch",
     "ApprovalRejected",
     "ApprovalUndecided",
+    "AsyncDecidedCall",
     "AsyncParley",
     "Conflict",
+    "DecidedCall",
+    "DecidedPlan",
     "Decision",
+    "DiffEvidence",
+    "Evidence",
+    "ImageEvidence",
+    "LinkEvidence",
+    "MarkdownEvidence",
     "NotAnswered",
     "NotApproved",
     "NotFound",
     "Parley",
     "ParleyError",
     "PersonAnswer",
+    "PlannedCall",
     "Question",
     "QuotaExceeded",
     "RateLimited",
     "Response",
+    "TableEvidence",
     "Unauthorized",
     "UnknownPerson",
     "Unreachable",

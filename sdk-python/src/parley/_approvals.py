@@ -57,7 +57,7 @@ def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapp
         "fn": fn,
         "kwargs": copied,
         "msg": more.get("reason"),
-        "channel": (yield from _channel(connection, more.get("to"), more.get("channel"))),
+        "channel": (yield from channel_of(connection, more.get("to"), more.get("channel"))),
         "reject_options": more.get("reject_options"),
         "timeout_seconds": more.get("timeout_seconds"),
         "editable": more.get("editable") or None,
@@ -129,24 +129,16 @@ def _decision(connection: Connection, call: Mapping[str, Any], run: _Run) -> Ste
     edited = run.editable and status.get("edited") is True
     args: Mapping[str, Any] = status.get("kwargs", {}) if edited else run.args
     digest = consent_digest(run.fn, args)
-    ask_id = str(status.get("ask_id", ""))
-    path = f"/receipts/{quote(ask_id, safe='')}"
-    receipt = yield from read_text(connection, path)
-    said = said_in(receipt)
-    wanted = Wanted(run.call_id, ask_id, digest, connection.agents, run.since)
-    if not is_receipt_of(said, wanted) or status.get("consent_digest") != digest:
+    if status.get("consent_digest") != digest:
         raise ApprovalMismatch(call)
     by = run.by
     if isinstance(by, str) and by != "enrolled":
         raise TypeError("by is a list of ids of people, or enrolled.")
-    people = people_in(said)
+    wanted = Wanted(run.call_id, str(status.get("ask_id", "")), digest, connection.agents, run.since)
+    receipt = yield from checked_receipt(connection, wanted, lambda *why: ApprovalMismatch(call, *why))
+    people = people_in(said_in(receipt.text))
     if by is not None and not (people if by == "enrolled" else any(one in by for one in people)):
         raise ApprovalMismatch(call, "Nobody of those who must has approved")
-    verified = can_verify()
-    if verified:
-        keys = connection.receipt_keys or (yield from read(connection, "/.well-known/jwks.json"))
-        if not is_signed(receipt, present_keys(keys)):
-            raise ApprovalMismatch(call, "No key of the server's has signed the receipt of")
     return Decision(
         id=run.call_id,
         fn=run.fn,
@@ -155,13 +147,42 @@ def _decision(connection: Connection, call: Mapping[str, Any], run: _Run) -> Ste
         by=status.get("user_info", {}),
         comment=status.get("comment"),
         digest=digest,
-        receipt=receipt,
-        receipt_url=connection.address_of(path),
-        verified=verified,
+        receipt=receipt.text,
+        receipt_url=connection.address_of(receipt.path),
+        verified=receipt.verified,
     )
 
 
-def _channel(connection: Connection, to: Optional[str], channel: Optional[Mapping[str, Any]]) -> Steps[Any]:
+@dataclass(frozen=True)
+class CheckedReceipt:
+    """The receipt of exactly the approval that was asked for."""
+
+    text: str
+    path: str
+    verified: bool
+
+
+def checked_receipt(
+    connection: Connection, wanted: Wanted, mismatch: Callable[..., Exception]
+) -> Steps[CheckedReceipt]:
+    """Returns the receipt of exactly this approval, its signature verified where that can be.
+
+    Raises what `mismatch` returns for any other receipt; its argument says why, where that is not the digest.
+    """
+    path = f"/receipts/{quote(wanted.ask_id, safe='')}"
+    text = yield from read_text(connection, path)
+    if not is_receipt_of(said_in(text), wanted):
+        raise mismatch()
+    verified = can_verify()
+    if verified:
+        keys = connection.receipt_keys or (yield from read(connection, "/.well-known/jwks.json"))
+        if not is_signed(text, present_keys(keys)):
+            raise mismatch("No key of the server's has signed the receipt of")
+    return CheckedReceipt(text, path, verified)
+
+
+def channel_of(connection: Connection, to: Optional[str], channel: Optional[Mapping[str, Any]]) -> Steps[Any]:
+    """Returns the channel that asks whom `to` or `channel` names."""
     if to is None:
         return channel
     if channel is not None:

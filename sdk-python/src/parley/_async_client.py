@@ -11,7 +11,9 @@ from ._approvals import ApprovedBy, Decision, approve, arguments_of, claim, read
 from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._asyncio import run
 from ._asyncio import run as run_steps
+from ._evidence import Evidence
 from ._place import connect
+from ._plans import AsyncDecidedCall, DecidedPlan, PlannedCall, approve_all, withdraw_plan
 from ._wire import Question, Response
 
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
@@ -204,6 +206,34 @@ class AsyncParley:
             "idempotency_key": idempotency_key,
         }
         return await run(approve(self._connection, fn, args, more))
+
+    async def approve_all(
+        self,
+        calls: Sequence[PlannedCall],
+        *,
+        to: Optional[str] = None,
+        channel: Optional[Mapping[str, Any]] = None,
+        title: Optional[str] = None,
+        reason: Optional[str] = None,
+        evidence: Optional[Sequence[Evidence]] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> DecidedPlan[AsyncDecidedCall]:
+        """As `Parley.approve_all`."""
+        more = {
+            "to": to,
+            "channel": channel,
+            "title": title,
+            "reason": reason,
+            "evidence": None if evidence is None else list(evidence),
+            "timeout_seconds": timeout_seconds,
+            "idempotency_key": idempotency_key,
+        }
+        return await run(approve_all(self._connection, AsyncDecidedCall, calls, more))
+
+    async def withdraw_plan(self, plan_id: str, *, reason: Optional[str] = None) -> None:
+        """As `Parley.withdraw_plan`."""
+        await run(withdraw_plan(self._connection, plan_id, reason))
 
     async def decision(self, approval_id: str, *, by: Optional[ApprovedBy] = None) -> Decision:
         """As `Parley.decision`."""

@@ -11,7 +11,9 @@ from ._approvals import ApprovedBy, Decision, approve, arguments_of, claim, read
 from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._blocking import run
 from ._blocking import run as run_steps
+from ._evidence import Evidence
 from ._place import connect
+from ._plans import DecidedCall, DecidedPlan, PlannedCall, approve_all, withdraw_plan
 from ._wire import Question, Response
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -241,6 +243,43 @@ class Parley:
             "idempotency_key": idempotency_key,
         }
         return run(approve(self._connection, fn, args, more))
+
+    def approve_all(
+        self,
+        calls: Sequence[PlannedCall],
+        *,
+        to: Optional[str] = None,
+        channel: Optional[Mapping[str, Any]] = None,
+        title: Optional[str] = None,
+        reason: Optional[str] = None,
+        evidence: Optional[Sequence[Evidence]] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> DecidedPlan[DecidedCall]:
+        """Asks people once about several calls that are to run in this order, and returns the plan once it is decided.
+
+        They may approve all calls or the first ones alone; nothing is raised for a rejection. Before a call runs, its
+        `use()` takes it on the server, once and in order. Arguments are copied before anybody is asked, and the digest of
+        each call has been compared with what was shown. `to`, `channel`, `reason` and `idempotency_key` are as in
+        `approve`; `title` and `evidence` are part of what is approved.
+
+        Raises UnknownPerson, TypeError for arguments that JSON cannot carry, ParleyError `BAD_REPLY` for a reply about
+        other calls, and what `ask` does.
+        """
+        more = {
+            "to": to,
+            "channel": channel,
+            "title": title,
+            "reason": reason,
+            "evidence": None if evidence is None else list(evidence),
+            "timeout_seconds": timeout_seconds,
+            "idempotency_key": idempotency_key,
+        }
+        return run(approve_all(self._connection, DecidedCall, calls, more))
+
+    def withdraw_plan(self, plan_id: str, *, reason: Optional[str] = None) -> None:
+        """Nobody can approve the plan any more. Raises NotFound, and Conflict when it is over."""
+        run(withdraw_plan(self._connection, plan_id, reason))
 
     def decision(self, approval_id: str, *, by: Optional[ApprovedBy] = None) -> Decision:
         """Takes up the wait for an approval that was asked for before; its id is its idempotency key.

@@ -39,19 +39,24 @@ def read_text(connection: Connection, path: str) -> Steps[str]:
 
 
 def outcome(
-    connection: Connection, path: str, named: str, first: Optional[Mapping[str, Any]] = None
+    connection: Connection,
+    path: str,
+    named: str,
+    first: Optional[Mapping[str, Any]] = None,
+    *,
+    id_member: str = "call_id",
 ) -> Steps[Mapping[str, Any]]:
     """Returns the request of that id once it is over. Raises ParleyError for a reply that is of another, or of none.
 
     A server that goes away meanwhile is tried again until the deadline has passed, and for ever where there is none.
     """
-    latest = _of_this((yield from read(connection, A2H + path)) if first is None else first, named)
+    latest = _of_this((yield from read(connection, A2H + path)) if first is None else first, named, id_member)
     held = f"{A2H}{path}?wait={_HOLD_SECONDS}"
     while not _is_over(latest):
         start = time.monotonic()
         left = _seconds_left(latest) + _GRACE_SECONDS
         reply = yield from persist(lambda: connection.send("GET", held, timeout=_HOLD_SECONDS + 15), left)
-        latest = _of_this(reply, named)
+        latest = _of_this(reply, named, id_member)
         # A server that does not hold reads must not be asked in a tight loop.
         if not _is_over(latest) and time.monotonic() - start < 1:
             yield Pause(1)
@@ -72,13 +77,13 @@ def persist(send: Callable[[], Steps[T]], seconds: float) -> Steps[T]:
         yield Pause(pause)
 
 
-def _of_this(reply: Any, named: str) -> Mapping[str, Any]:
+def _of_this(reply: Any, named: str, id_member: str) -> Mapping[str, Any]:
     of: Mapping[str, Any] = cast("Mapping[str, Any]", reply) if isinstance(reply, dict) else {}
     if not isinstance(of.get("status"), dict) or not isinstance(of.get("spec"), dict):
         raise bad_reply(200)
     # A message has its id among its metadata.
     metadata: Any = of.get("metadata")
-    known = cast("Mapping[str, Any]", metadata).get("uid") if isinstance(metadata, dict) else of.get("call_id")
+    known = cast("Mapping[str, Any]", metadata).get("uid") if isinstance(metadata, dict) else of.get(id_member)
     if known != named:
         raise bad_reply(200, "The server answered for another request.")
     return of
