@@ -33,6 +33,17 @@ const decider = z.object({ kind: z.enum(["person", "agent", "policy", "cache"]),
   description: "Who decided; `cache`: somebody who allowed exactly this earlier.",
 });
 const times = { responded_at: wireMoment.optional(), expires_at: wireMoment };
+const inquiry = z
+  .object({
+    id: z.string(),
+    text: z.string(),
+    asked_by: z.object(responder),
+    asked_at: wireMoment,
+    answer: z.string().optional(),
+  })
+  .meta({ id: "ToolInquiry", description: "A question to the agent by somebody who is to decide." });
+export type WireToolInquiry = z.output<typeof inquiry>;
+const inquiries = z.array(inquiry).optional();
 const calls = { call_id: z.string() };
 
 /** How a request for an approval stands, in the words of the tools' results (spec/mcp 4.3). */
@@ -45,6 +56,7 @@ export const toolApprovalShape = {
   reject_option_name: z.string().optional(),
   consent_digest: z.string(),
   decided_by: decider.optional(),
+  inquiries,
   expired: z.boolean(),
   ...times,
 };
@@ -73,6 +85,7 @@ const toolContact = z.object({
   response_option_name: z.string().optional(),
   structured_response: z.unknown().optional(),
   responder: z.object(responder).optional(),
+  inquiries,
   expired: z.literal(true).optional(),
   ...times,
 });

@@ -43,7 +43,7 @@ describeHookedAgent({
         BeforeTool: [
           {
             matcher:
-              "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(ask_human|check_human_responses|wait_for_human_responses|contact_human|request_approval|use_approved_call|list_humans)$).*)$",
+              "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(ask_human|check_human_responses|wait_for_human_responses|contact_human|request_approval|use_approved_call|answer_inquiry|list_humans)$).*)$",
             sequential: true,
             hooks: [{ name: "parley", type: "command", command, timeout: 3_720_000 }],
           },

@@ -22,6 +22,7 @@ const OFFERED = [
   "contact_human",
   "request_approval",
   "use_approved_call",
+  "answer_inquiry",
   "list_humans",
 ];
 

@@ -1,4 +1,5 @@
 import { Refusal } from "../../refusals.ts";
+import { noteInquiriesTold } from "../../requests/inbox/inquire.ts";
 import { withoutNulls } from "../http/body.ts";
 import { refusalFrom } from "../http/errors.ts";
 import { approve } from "./approve.ts";
@@ -9,6 +10,7 @@ import { discoverResult, initializeResult, listResult } from "./opening.ts";
 import { peopleResult } from "./people-result.ts";
 import { parkWait, resultOfPeople } from "./people-wait.ts";
 import { contactHuman, isCallId, listPeople, readOwnRequest } from "./people.ts";
+import { answerAskedBack } from "./inquiries.ts";
 import { requestApproval, useApprovedCall } from "./plans.ts";
 import {
   chargeRead,
@@ -87,7 +89,8 @@ async function runTool(
       const handle = readHandle(given);
       if (!isCallId(handle)) return checkResponses(door, principal, handle);
       await chargeRead(door, principal);
-      return peopleResult(door, await readOwnRequest(door.ctx, principal, handle), null);
+      const request = await readOwnRequest(door.ctx, principal, handle);
+      return peopleResult(door, await noteInquiriesTold(door.ctx, request), null);
     }
     case "wait_for_human_responses": {
       const input = await readWaitInput(door, principal, given);
@@ -112,6 +115,8 @@ async function runTool(
     }
     case "use_approved_call":
       return useApprovedCall(exchange, given);
+    case "answer_inquiry":
+      return answerAskedBack(exchange, given);
     case "list_humans":
       return listPeople(door, principal, given);
   }

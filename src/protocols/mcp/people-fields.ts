@@ -7,6 +7,7 @@ import {
   MOST_PLAN_CALLS,
   type Evidence,
 } from "../../requests/model/plan.ts";
+import { LONGEST_INQUIRY_ANSWER } from "../../requests/model/inquiry.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { textFault, type Fault } from "../../core/model/field-problem.ts";
 import { evidenceKind, NewEvidence } from "../../wire/a2h/plan.ts";
@@ -112,6 +113,9 @@ export const Plan = z.object({
 
 /** The arguments of `use_approved_call` (spec/mcp 4.6). */
 export const Use = z.object({ call_id: line(1, 256) });
+
+/** The arguments of `answer_inquiry` (spec/mcp 4.7). */
+export const InquiryAnswer = z.object({ inquiry_id: line(1, 256), answer: text(1, LONGEST_INQUIRY_ANSWER) });
 
 /** The arguments of `approve` (spec/mcp 4.4). */
 export const Permission = z.object({

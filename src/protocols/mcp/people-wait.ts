@@ -5,6 +5,8 @@ import {
   readRequestWaits,
   type RequestWaitReading,
 } from "../../requests/wait/waits.ts";
+import { noteInquiriesTold } from "../../requests/inbox/inquire.ts";
+import { isAskedBack } from "../../requests/model/inquiry.ts";
 import { waitForRequest } from "../../requests/read/read-request.ts";
 import { wireTime } from "../http/question.ts";
 import type { DoorContext } from "../http/door.ts";
@@ -26,11 +28,13 @@ async function holdForPeople(
   { id }: Request,
   hold: HeldWait,
   holdSeconds: number,
-): Promise<{ request: Request; waitedMs: number }> {
+): Promise<{ request: Request; waitedMs: number; isAskedBack: boolean }> {
   const start = ctx.clock.monotonic();
   hold.onCount?.(0, 1);
-  const request = await waitForRequest(ctx, id, { waitMs: holdSeconds * 1000, signal: hold.signal });
-  return { request, waitedMs: ctx.clock.monotonic() - start };
+  const { signal } = hold;
+  const request = await waitForRequest(ctx, id, { waitMs: holdSeconds * 1000, signal, untilAskedBack: true });
+  const told = signal.aborted ? request : await noteInquiriesTold(ctx, request);
+  return { request: told, waitedMs: ctx.clock.monotonic() - start, isAskedBack: isAskedBack(request) };
 }
 
 /**
@@ -48,7 +52,7 @@ export async function resultOfPeople(
   const seconds = isTask ? TASK_HOLD_SECONDS : holdSecondsOf({ maxWaitSeconds }, hold);
   const end = await holdForPeople(door, request, isTask ? silent : hold, seconds);
   if (!isTask || end.request.state !== "open") {
-    return peopleResult(door, end.request, { waitedMs: end.waitedMs, signal: hold.signal });
+    return peopleResult(door, end.request, { ...end, signal: hold.signal });
   }
   const wait = await keepRequestWait(door.ctx, request, ownsRequest);
   const [kept] = await readRequestWaits(door.ctx, [wait.id], request.asker);

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { Context } from "../../context.ts";
 import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
+import { ANSWERS_INQUIRIES } from "../../requests/model/inquiry.ts";
 import type { Request, RequestForm, Audience, ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { bindCall, type BoundCall } from "../../requests/model/bound-call.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
@@ -23,6 +24,7 @@ import { clientOf, exactArgument, type McpRequest } from "./message.ts";
 import { AN_HOUR_S, Approval, Contact, optionsOf, People, Permission, usualTimeout } from "./people-fields.ts";
 import { chargeRead } from "./responses.ts";
 import type { JsonMembers } from "./rpc.ts";
+import { declaresTasks } from "./task-shape.ts";
 import { toolResult } from "./tool-result.ts";
 import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 
@@ -196,7 +198,13 @@ export async function identify(
     ...(use && { use }),
   });
   const client = clientOf(call);
-  const wire = { ...(client && { client }), ...(input.key === undefined && { spent_by: key }) };
+  // A prompt is no model's, and a task has no result before its end.
+  const answers = !prompt && !declaresTasks(call);
+  const wire = {
+    ...(client && { client }),
+    ...(input.key === undefined && { spent_by: key }),
+    ...(answers && ANSWERS_INQUIRIES),
+  };
   return { id, asker, audience, words, timeoutSeconds, sameHash, wire };
 }
 

@@ -1,4 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/client";
+import { LONGEST_INQUIRY_ANSWER } from "../../requests/model/inquiry.ts";
 import {
   EVIDENCE_KINDS,
   IMAGE_TYPES,
@@ -18,6 +19,9 @@ export const APPROVE_TOOL = "approve";
 
 /** The tool that takes an approved call of a plan. */
 export const USE_TOOL = "use_approved_call";
+
+/** The tool that answers a question of somebody who is to decide. */
+export const ANSWER_TOOL = "answer_inquiry";
 
 /** The tools that may wait: always a stream where the client takes one. */
 const WAITING: readonly unknown[] = [WAIT_TOOL, "contact_human", "request_approval", APPROVE_TOOL];
@@ -260,6 +264,20 @@ export const TOOLS = [
       required: ["call_id"],
     },
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  },
+  {
+    name: ANSWER_TOOL,
+    description:
+      "Answer a question that a person asks you about a request of yours before deciding it. Questions stand in `inquiries` of the request's result; the request stays open. Then go on waiting as `next` says.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        inquiry_id: { type: "string", description: "The id from inquiries" },
+        answer: { type: "string", minLength: 1, maxLength: LONGEST_INQUIRY_ANSWER },
+      },
+      required: ["inquiry_id", "answer"],
+    },
+    annotations: OPEN_WORLD,
   },
   {
     name: "list_humans",

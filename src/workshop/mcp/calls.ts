@@ -63,11 +63,12 @@ export async function callTool(upstream: McpUpstream, call: ToolCall, options: C
   return withWaited(reply, Math.floor(waited()));
 }
 
-/** Returns what a wait found while it is not over. */
+/** Returns what a wait found while it is not over, and nobody asks the agent back. */
 function pendingOf({ text }: UpstreamReply): JsonObject | null {
   const result = objectOf(readObject(text)?.["result"]);
   const found = objectOf(result["structuredContent"]);
-  return result["isError"] !== true && found["settled"] === false ? found : null;
+  const isPending = found["settled"] === false && found["asked_back"] !== true;
+  return result["isError"] !== true && isPending ? found : null;
 }
 
 /** The agent waited once, however often the server was asked. */

@@ -39,7 +39,8 @@ describe("the tools", () => {
     const annotations = tools.map((one: { annotations: object }) => one.annotations);
     const readOnly = { readOnlyHint: true };
     const local = { ...openWorld, openWorldHint: false };
-    assert.deepEqual(annotations, [openWorld, readOnly, readOnly, openWorld, openWorld, local, readOnly, openWorld]);
+    const asking = [openWorld, openWorld];
+    assert.deepEqual(annotations, [openWorld, readOnly, readOnly, ...asking, local, openWorld, readOnly, openWorld]);
     assert.ok(tools.every((one: object) => !("outputSchema" in one)));
     // Providers of models refuse tools whose arguments are one of several shapes.
     const isPlain = (one: { inputSchema: object }) =>
