@@ -6,12 +6,13 @@ import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { openNotify } from "../../src/notices/loops/notify.ts";
 import { goAway } from "../../src/requests/inbox/away.ts";
+import { readRequest } from "../../src/requests/read/read-request.ts";
 import { tellDevices } from "../../src/requests/create/tell-devices.ts";
-import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { advanceUntil, HOUR, LABELS, MINUTE, ROOMY, until as eventually } from "../support/contract.ts";
 import { openPushService, type Browser, type PushService } from "../support/push-service.ts";
 import { NOON } from "../support/held-clock.ts";
+import { openBrowser } from "../support/signed-in.ts";
 import { DATABASES, openWorld, type Node, type Person, type World, onOneDatabase } from "../support/world.ts";
 
 interface Pushed {
@@ -31,7 +32,10 @@ for (const on of DATABASES) {
     });
     beforeEach(async () => {
       await world?.[Symbol.asyncDispose]();
-      world = await openWorld({ on, env: { ...ROOMY, PARLEY_PUSH_SUBJECT: "mailto:ops@example.com" } });
+      world = await openWorld({
+        on,
+        env: { ...ROOMY, PARLEY_PUSH_SUBJECT: "mailto:ops@example.com", PARLEY_INBOX_UNDO_SECONDS: "5" },
+      });
       service.reset();
     });
     after(async () => {
@@ -39,14 +43,6 @@ for (const on of DATABASES) {
       await service[Symbol.asyncDispose]();
     });
 
-    /** A browser in which the person is signed in. */
-    async function signedIn(person: string): Promise<Pick<Person, "post">> {
-      const { code } = await createSignInLink(world.server.ctx, person);
-      const reply = await world.call("POST", "/session", { body: { code } });
-      const cookie = reply.headers.get("set-cookie")?.split(";")[0] ?? "";
-      const headers = { cookie, origin: world.url };
-      return { post: (path, body) => world.call("POST", path, { headers, body }) };
-    }
     /** Subscribes as a browser out there would; its push service then moves to this machine, which no browser can say. */
     async function subscribe(
       person: Pick<Person, "post">,
@@ -208,7 +204,7 @@ for (const on of DATABASES) {
 
       // Two devices of one person, who has answered on one of them.
       const eve = await enrol(world.server.ctx, "Eve");
-      const [phone, laptop] = [await signedIn(eve), await signedIn(eve)];
+      const [phone, laptop] = [await openBrowser(world, eve), await openBrowser(world, eve)];
       await subscribe(phone);
       assert.equal((await laptop.post("/human/responses", { question_id: id, answer: "Both." })).status, 201);
       await subscribe(world.person("fi"));
@@ -281,7 +277,7 @@ for (const on of DATABASES) {
     itOnOne("of named people hear of what is addressed to them: who asks, and the subject", async () => {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz");
-      const browser = await subscribe(await signedIn(ana));
+      const browser = await subscribe(await openBrowser(world, ana));
       const bystander = await subscribe(world.person("bo"));
       const ask = await askPeople(ctx, {
         title: "Refund order A-1007",
@@ -308,7 +304,7 @@ for (const on of DATABASES) {
     it("of named people are told so often within an hour, and once how many requests wait", async () => {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz");
-      await subscribe(await signedIn(ana));
+      await subscribe(await openBrowser(world, ana));
       const most = ctx.addressed.messagesPerHour;
       const titles = () => service.pushed.map(({ payload }) => (payload as Pushed).notification.title);
       const settled = async () => {
@@ -342,7 +338,10 @@ for (const on of DATABASES) {
     itOnOne("of somebody who is away are silent, and the stand-in's hear of what they may decide, once", async () => {
       const { ctx } = world.server;
       const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
-      const devices = [await subscribe(await signedIn(ana)), await subscribe(await signedIn(bo))] as const;
+      const devices = [
+        await subscribe(await openBrowser(world, ana)),
+        await subscribe(await openBrowser(world, bo)),
+      ] as const;
       await goAway(ctx, ana, { until: world.clock.now() + 24 * HOUR, standIn: bo });
       const both = { kind: "any", of: [ana, bo].map((id) => ({ afterMs: 0, node: toPerson(id) })) } as const;
       const { id } = await askPeople(ctx, { audience: both });
@@ -356,11 +355,33 @@ for (const on of DATABASES) {
       assert.equal(service.pushed[1]?.browser.endpoint, devices[0].endpoint);
     });
 
+    itOnOne("hear nothing of a decision that is pressed, and nothing more once it is made", async () => {
+      const { ctx } = world.server;
+      const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
+      const app = await openBrowser(world, ana);
+      await subscribe(app);
+      const { endpoint } = await subscribe(await openBrowser(world, bo));
+      const after = (person: string, afterMs: number) => ({ afterMs, node: toPerson(person) });
+      const audience = { kind: "any", of: [after(ana, 0), after(bo, HOUR)] } as const;
+      const ask = () => askPeople(ctx, { audience, timeoutSeconds: 86_400 });
+      const [made, undone] = [await ask(), await ask()];
+      await until(() => service.pushed.length === 2, "both are told to Ana");
+      for (const { id, digest } of [made, undone])
+        await app.post(`/people/me/asks/${id}/decision`, { approved: true, digest });
+      await app.post("/people/me/undo", { asks: [undone.id] });
+      await advanceUntil(world, 1000, async () => (await readRequest(ctx, made.id)).state === "answered");
+      await world.advance(HOUR);
+      await until(() => service.pushed.length > 2, "Bo is told of the one that was undone");
+      await until(async () => (await planned(made.id, "dropped")) === 1, "nobody else is told of the other");
+      const told = service.pushed.slice(2).map((one) => [one.browser.endpoint, one.payload.notification.tag]);
+      assert.deepEqual(told, [[endpoint, `/inbox/${undone.id}`]]);
+    });
+
     itOnOne("of named people wait for the end of their quiet hours", async () => {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz", [], { seesAll: true });
       const quiet_hours = { start: "11:00", end: "12:30", time_zone: "UTC" };
-      await subscribe(await signedIn(ana), { quiet_hours });
+      await subscribe(await openBrowser(world, ana), { quiet_hours });
       const ask = await askPeople(ctx, { title: "Refund order A-1007" });
       const putOff = async () =>
         first<{ due_at: number }>(

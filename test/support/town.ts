@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { createTransport, type Transporter } from "nodemailer";
 import twilio from "twilio";
 import { createKey } from "../../src/access/create-key.ts";
-import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { enrol, until } from "./addressed.ts";
 import { AGENT, openSink, replyMail, type Sink, type Taken } from "../channels/mail.ts";
 import { APP_TOKEN, openSlackDouble, type SlackDouble, type SlackSocket } from "../channels/slack-double.ts";
 import { bodyFor, BOT_TOKEN, SECRET, signedHeaders } from "../channels/slack-scene.ts";
 import { openTwilioDouble, type ApiCall, type TwilioDouble } from "../channels/twilio-double.ts";
 import { reservePort } from "./ports.ts";
-import { openWorld, type DatabaseName, type Reply, type World } from "./world.ts";
+import { openBrowser } from "./signed-in.ts";
+import { openWorld, type DatabaseName, type Reply, type World, type WorldOptions } from "./world.ts";
 
 const PUBLIC_URL = "https://parley.example";
 const ACCOUNT = "AC0123456789abcdef0123456789abcdef";
@@ -42,7 +42,8 @@ export interface Town extends AsyncDisposable {
 
 export { OURS };
 
-export async function openTown(on: DatabaseName): Promise<Town> {
+/** Opens a town in which time runs by itself, as every party of its conversations has a clock of its own. */
+export async function openTown(on: DatabaseName, more: Partial<WorldOptions> = {}): Promise<Town> {
   await using parts = new AsyncDisposableStack();
   const slack = parts.use(await openSlackDouble());
   const post = parts.use(await openSink());
@@ -70,9 +71,9 @@ export async function openTown(on: DatabaseName): Promise<Town> {
     PARLEY_TWILIO_WHATSAPP_TEMPLATE_SID: "HX0123456789abcdef0123456789abcdef",
     PARLEY_TWILIO_COUNTRIES: "+49",
     PARLEY_TWILIO_API_URL: phones.origin,
+    ...more.env,
   };
-  // Time runs by itself: every party of these conversations has a clock of its own.
-  const world = parts.use(await openWorld({ on, running: true, env }));
+  const world = parts.use(await openWorld({ on, running: true, ...more, env }));
   const socket = await slack.nextSocket();
   const mailer = createTransport({ host: "127.0.0.1", port, ignoreTLS: true, pool: true, maxConnections: 10 });
   parts.defer(() => mailer.close());
@@ -84,7 +85,7 @@ export async function openTown(on: DatabaseName): Promise<Town> {
     phones,
     agent: await bearer(world, "agent"),
     admin: await bearer(world, "admin"),
-    di: await signedIn(world, await enrol(world.server.ctx, "Di", [], { seesAll: true })),
+    di: (await openBrowser(world, await enrol(world.server.ctx, "Di", [], { seesAll: true }))).headers,
     pressed: (payload, over) => pressed(world, socket, payload, over),
     reply: (to, from, words) => reply(mailer, to, from, words),
     texted: (fields) => texted(world, fields),
@@ -100,13 +101,6 @@ export async function openTown(on: DatabaseName): Promise<Town> {
 async function bearer(world: World, scope: "agent" | "admin"): Promise<Record<string, string>> {
   const { text } = await createKey(world.server.ctx, { name: scope, scope });
   return { authorization: `Bearer ${text}` };
-}
-
-async function signedIn(world: World, person: string): Promise<Record<string, string>> {
-  const { code } = await createSignInLink(world.server.ctx, person);
-  const entered = await world.call("POST", "/session", { body: { code } });
-  const [cookie = ""] = (entered.headers.get("set-cookie") ?? "").split(";");
-  return { cookie, "sec-fetch-site": "same-origin" };
 }
 
 let envelopes = 0;

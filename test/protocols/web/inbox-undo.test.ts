@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createKey } from "../../../src/access/create-key.ts";
-import { createSignInLink } from "../../../src/access/create-sign-in-link.ts";
 import { endSessions } from "../../../src/access/end-sessions.ts";
 import { readAudit } from "../../../src/core/read-audit.ts";
 import { sql } from "../../../src/core/store/sql.ts";
@@ -11,50 +9,13 @@ import { cancelRequest, expireRequest } from "../../../src/requests/end/end.ts";
 import { expireDueRequests } from "../../../src/requests/loops/expire.ts";
 import type { Audience, Request } from "../../../src/requests/model/request.ts";
 import { readRequest } from "../../../src/requests/read/read-request.ts";
-import { askPeople, enrol, toPerson } from "../../support/addressed.ts";
+import { askPeople, toPerson } from "../../support/addressed.ts";
 import { fresh, sharedWorld } from "../../support/contract.ts";
-import { DATABASES, onOneDatabase, openWorld, type World } from "../../support/world.ts";
+import { anyOf, signedIn } from "../../support/signed-in.ts";
+import { DATABASES, onOneDatabase, openWorld } from "../../support/world.ts";
 
 const SECOND = 1000;
 const UNDO_MS = 5 * SECOND;
-
-/** Somebody who is signed in with a session of their own, and who has a key. */
-async function somebody(world: World, name: string) {
-  const { ctx } = world.server;
-  const id = await enrol(ctx, name);
-  const { code } = await createSignInLink(ctx, id);
-  const reply = await world.call("POST", "/session", { body: { code } });
-  const cookie = (reply.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  const headers = { cookie, "sec-fetch-site": "same-origin" };
-  const { text } = await createKey(ctx, { name: fresh("phone"), scope: "answer", person: id });
-  const post = (path: string, body: object, shown: Record<string, string> = headers) =>
-    world.call("POST", `/people/me/${path}`, { headers: shown, body });
-  const decide = (ask: Request, decision: object, shown?: Record<string, string>) =>
-    post(`asks/${ask.id}/decision`, { ...(ask.digest !== null && { digest: ask.digest }), ...decision }, shown);
-  return {
-    id,
-    decide,
-    approve: (ask: Request) => decide(ask, { approved: true }),
-    reject: (ask: Request) => decide(ask, { approved: false }),
-    byKey: (ask: Request) => decide(ask, { approved: true }, { authorization: `Bearer ${text}` }),
-    approveAll: (asks: readonly Request[]) =>
-      post("decisions", { approved: true, calls: asks.map(({ id, digest }) => ({ id, digest })) }),
-    undo: async (...asks: readonly { id: string }[]) => (await post("undo", { asks: asks.map(({ id }) => id) })).body,
-    whole: async (ask: Request) => (await world.call("GET", `/people/me/asks/${ask.id}`, { headers })).body,
-    list: async () =>
-      (await world.call("GET", "/people/me/asks", { headers })).body as {
-        asks: { id: string; being_decided: boolean }[];
-        counts: { all: number };
-      },
-    handOn: ({ id: to }: Request, { id: person }: { id: string }) => post(`asks/${to}/hand-on`, { to: { person } }),
-    signOut: () => world.call("DELETE", "/session", { headers }),
-  };
-}
-
-const anyOf = (...people: readonly { id: string }[]): Audience => ({
-  kind: "any",
-  of: people.map(({ id }) => ({ afterMs: 0, node: toPerson(id) })),
-});
 
 for (const on of DATABASES) {
   describe(`a decision that is pressed in the app, on ${on}`, () => {
@@ -79,7 +40,7 @@ for (const on of DATABASES) {
       });
 
     it("is stored at the press, leaves five seconds later, and the record has both", async () => {
-      const [ana, bo] = [await somebody(world(), "Ana Ruiz"), await somebody(world(), "Bo Lind")];
+      const [ana, bo] = [await signedIn(world(), "Ana Ruiz"), await signedIn(world(), "Bo Lind")];
       const one = await ask(anyOf(ana, bo));
       const pressed = (await ana.approve(one)).body;
       assert.equal(pressed.state, "open");
@@ -103,7 +64,7 @@ for (const on of DATABASES) {
     });
 
     it("can be undone until it leaves, and pressed again", async () => {
-      const ana = await somebody(world(), "Ana Ruiz");
+      const ana = await signedIn(world(), "Ana Ruiz");
       const one = await ask(toPerson(ana.id));
       await ana.approve(one);
       await passes(UNDO_MS - 1);
@@ -120,7 +81,7 @@ for (const on of DATABASES) {
     });
 
     itOnOne("is the last one that its person pressed; the same again changes nothing", async () => {
-      const ana = await somebody(world(), "Ana Ruiz");
+      const ana = await signedIn(world(), "Ana Ruiz");
       const one = await ask(toPerson(ana.id));
       await ana.approve(one);
       await passes(3 * SECOND);
@@ -135,7 +96,7 @@ for (const on of DATABASES) {
     });
 
     it("of another person does not stand in the way, and a rejection voids what they approved", async () => {
-      const [ana, bo] = [await somebody(world(), "Ana Ruiz"), await somebody(world(), "Bo Lind")];
+      const [ana, bo] = [await signedIn(world(), "Ana Ruiz"), await signedIn(world(), "Bo Lind")];
       const [contested, first, byKey] = [
         await ask(anyOf(ana, bo)),
         await ask(anyOf(ana, bo)),
@@ -165,9 +126,9 @@ for (const on of DATABASES) {
 
     it("is void once it is withdrawn, or its session has ended", async () => {
       const [ana, bo, cy] = [
-        await somebody(world(), "Ana Ruiz"),
-        await somebody(world(), "Bo Lind"),
-        await somebody(world(), "Cy Moss"),
+        await signedIn(world(), "Ana Ruiz"),
+        await signedIn(world(), "Bo Lind"),
+        await signedIn(world(), "Cy Moss"),
       ];
       const [withdrawn, left, ended] = [
         await ask(toPerson(ana.id)),
@@ -196,7 +157,7 @@ for (const on of DATABASES) {
     });
 
     it("is made by the deadline that comes first, also where nothing ran then, and silence approves nothing", async () => {
-      const ana = await somebody(world(), "Ana Ruiz");
+      const ana = await signedIn(world(), "Ana Ruiz");
       const short = { timeoutSeconds: 3 };
       const [swept, read, undone] = [
         await ask(toPerson(ana.id), short),
@@ -216,12 +177,12 @@ for (const on of DATABASES) {
     });
 
     itOnOne("is made at once by a key, and where the risk is high", async () => {
-      const ana = await somebody(world(), "Ana Ruiz");
+      const ana = await signedIn(world(), "Ana Ruiz");
       const one = await ask(toPerson(ana.id));
       assert.equal((await ana.byKey(one)).body.state, "answered");
       const kwargs = canonicalExact({ command: "rm -rf /srv/data" });
       const form = { kind: "approval" as const, fn: "Bash", kwargs, rejectOptions: [], editable: false };
-      const bo = await somebody(world(), "Bo Lind");
+      const bo = await signedIn(world(), "Bo Lind");
       const joint: Audience = { kind: "all", of: [toPerson(ana.id), toPerson(bo.id)] };
       for (const more of [{ form }, { audience: joint }]) {
         const grave = await ask(toPerson(ana.id), more);
@@ -232,7 +193,7 @@ for (const on of DATABASES) {
     });
 
     itOnOne("is refused at the press for what would not count", async () => {
-      const [ana, bo] = [await somebody(world(), "Ana Ruiz"), await somebody(world(), "Bo Lind")];
+      const [ana, bo] = [await signedIn(world(), "Ana Ruiz"), await signedIn(world(), "Bo Lind")];
       const one = await ask(anyOf(ana, bo));
       const reply = await ana.decide(one, { approved: true, digest: "sha256:other" });
       assert.deepEqual([reply.status, reply.body.error.code], [409, "DIGEST_MISMATCH"]);
@@ -240,7 +201,7 @@ for (const on of DATABASES) {
     });
 
     it("covers many calls at once, each of which leaves by itself", async () => {
-      const ana = await somebody(world(), "Ana Ruiz");
+      const ana = await signedIn(world(), "Ana Ruiz");
       const asker = `agent:${fresh("bot")}`;
       const calls = [];
       for (let i = 0; i < 3; i += 1) calls.push(await ask(toPerson(ana.id), { asker, kwargs: { order: `A-${i}` } }));
@@ -264,7 +225,7 @@ for (const on of DATABASES) {
     });
 
     it("is undone once its person hands the request on", async () => {
-      const [ana, bo] = [await somebody(world(), "Ana Ruiz"), await somebody(world(), "Bo Lind")];
+      const [ana, bo] = [await signedIn(world(), "Ana Ruiz"), await signedIn(world(), "Bo Lind")];
       const one = await ask(anyOf(ana, bo));
       await ana.approve(one);
       await ana.handOn(one, bo);
@@ -277,7 +238,7 @@ for (const on of DATABASES) {
     });
 
     itOnOne("of somebody who may not decide any more is void", async () => {
-      const [ana, bo] = [await somebody(world(), "Ana Ruiz"), await somebody(world(), "Bo Lind")];
+      const [ana, bo] = [await signedIn(world(), "Ana Ruiz"), await signedIn(world(), "Bo Lind")];
       const one = await ask(toPerson(ana.id));
       await ana.approve(one);
       await transact(ctx(), (tx) =>
@@ -293,7 +254,7 @@ for (const on of DATABASES) {
 describe("a server that lets nobody undo", () => {
   it("makes what is pressed at once", async () => {
     await using world = await openWorld({ on: "sqlite", env: { PARLEY_INBOX_UNDO_SECONDS: "0" } });
-    const ana = await somebody(world, "Ana Ruiz");
+    const ana = await signedIn(world, "Ana Ruiz");
     const one = await askPeople(world.server.ctx, { audience: toPerson(ana.id) });
     assert.equal((await ana.approve(one)).body.state, "answered");
   });
