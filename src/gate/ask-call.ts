@@ -1,26 +1,31 @@
 import type { Context } from "../context.ts";
 import { readExactJson } from "../lib/json/exact-json.ts";
 import { transact } from "../core/store/transact.ts";
+import { requestTopic, watch } from "../core/store/wake.ts";
 import type { Policy } from "../policy/model/policy.ts";
 import { bindCall, type BoundCall } from "../requests/model/bound-call.ts";
 import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
 import { readRequest, waitForRequest } from "../requests/read/read-request.ts";
-import { requestCall } from "../requests/create/request-call.ts";
+import { requestCall, type CallInput } from "../requests/create/request-call.ts";
 import { Refusal } from "../refusals.ts";
 import { functionOf, GATE_DOOR, GOOD_AFTER_MS, sameHashOf, type GateCall } from "./model/gate-call.ts";
 import { giveUpCall } from "./end-call.ts";
 import type { GateWire } from "./requester.ts";
 import { startCall } from "./start-call.ts";
-import { dropIfAsked, findSameCalls } from "./store/gate-calls.ts";
+import { dropIfAsked, findCallBefore, findSameCalls } from "./store/gate-calls.ts";
 
 /** A call of a tool that wants to run. */
-export interface GateCallInput {
+export interface GateCallInput extends CallToAsk {
+  /** Which attempt of a gate would run it. */
+  run: string;
+}
+
+/** A call behind a gate, and how people are asked about it. */
+export interface CallToAsk {
   asker: string;
   gate: string;
   tool: string;
   args: Readonly<Record<string, unknown>>;
-  /** Which attempt of a gate would run it. */
-  run: string;
   /** The people to ask where no rule decides. */
   audience: Audience;
   /** How long people have. */
@@ -33,7 +38,10 @@ export interface GateCallInput {
   wire: Readonly<Record<string, unknown>>;
 }
 
-/** The reply to a gate: run the call now, once; wait; or do not run it. */
+/**
+ * The reply to a gate: run the call now, once; wait, for people or, where the request is approved, for the call before it
+ * in its plan; or do not run it.
+ */
 export type GateAnswer =
   | { kind: "started"; call: GateCall; request: Request }
   | { kind: "waiting"; request: Request }
@@ -57,19 +65,40 @@ export async function askCall(
   wait: { waitMs: number; signal: AbortSignal },
 ): Promise<GateAnswer> {
   const start = ctx.clock.monotonic();
+  const leftMs = () => Math.max(0, wait.waitMs - (ctx.clock.monotonic() - start));
   for (let tries = 1; ; tries += 1) {
     const found = await findOrRequest(ctx, policy(), input);
-    const waitMs = Math.max(0, wait.waitMs - (ctx.clock.monotonic() - start));
+    const waitMs = leftMs();
     const request = found.state === "open" ? await waitForRequest(ctx, found.id, { ...wait, waitMs }) : found;
     if (request.state === "open" || wait.signal.aborted) return { kind: "waiting", request };
     if (request.outcome?.approved !== true) {
       await transact(ctx, (tx) => dropIfAsked(tx, request.id));
       return { kind: "denied", request };
     }
-    const call = await startCall(ctx, request, { run: input.run, policyVersion: policy().policyVersion });
+    const call = await startInTurn(ctx, policy, { request, run: input.run }, { ...wait, waitMs: leftMs() });
+    if (call === "behind") return { kind: "waiting", request };
     if (call) return { kind: "started", call, request };
     await transact(ctx, (tx) => dropIfAsked(tx, request.id));
     if (tries === MOST_TRIES) throw new Refusal("rate_limited", { retry_after: 1 });
+  }
+}
+
+/** Starts a call, after the call before it where it is one of a plan; `behind` where that has not run in time. */
+async function startInTurn(
+  ctx: Context,
+  policy: () => Policy,
+  { request, run }: { request: Request; run: string },
+  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+): Promise<Awaited<ReturnType<typeof startCall>>> {
+  const until = ctx.clock.monotonic() + waitMs;
+  const before = request.plan === undefined ? undefined : await findCallBefore(ctx.db, request.id);
+  const topics = before ? [requestTopic(before.requestId)] : [];
+  using changes = watch(ctx, topics, [ctx.stopping, signal]);
+  for (;;) {
+    const call = await startCall(ctx, request, { run, policyVersion: policy().policyVersion });
+    const leftMs = until - ctx.clock.monotonic();
+    if (call !== "behind" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return call;
+    await changes.next(Math.min(leftMs, Math.max(20, request.expiresAt - ctx.clock.now() + 5)));
   }
 }
 
@@ -100,14 +129,23 @@ async function readOrForget(ctx: Context, { requestId }: GateCall): Promise<Requ
 }
 
 interface Wanted {
-  input: GateCallInput;
+  input: CallToAsk;
   bound: BoundCall;
   sameHash: string;
   /** The same call, started before, whose end nobody knows. */
   unknown: GateCall | null;
 }
 
-async function request(ctx: Context, policy: Policy, { input, bound, sameHash, unknown }: Wanted): Promise<Request> {
+async function request(ctx: Context, policy: Policy, wanted: Wanted): Promise<Request> {
+  return (await requestCall(ctx, policy, callInputOf(ctx, policy, wanted))).request;
+}
+
+/** Returns a call as it is put to people. */
+export function callInputOf(
+  ctx: Pick<Context, "newId" | "schemas">,
+  policy: Policy,
+  { input, bound, sameHash, unknown }: Wanted,
+): CallInput {
   const { asker, gate, tool, timeoutSeconds, schema, isRepeatable } = input;
   const { fn } = bound;
   const again = unknown !== null && !isRepeatable;
@@ -122,7 +160,7 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
       again_of: unknown?.requestId ?? null,
     },
   };
-  const { request } = await requestCall(ctx, policy, {
+  return {
     door: GATE_DOOR,
     asker,
     ref: `${GATE_DOOR}:${ctx.newId("call")}`,
@@ -137,8 +175,7 @@ async function request(ctx: Context, policy: Policy, { input, bound, sameHash, u
     sameHash,
     wire: { ...input.wire, ...wire },
     forPeople: again,
-  });
-  return request;
+  };
 }
 
 /** Returns the arguments that were approved, as they came or as a person has changed them. */

@@ -22,7 +22,8 @@ export function gateRequester(agent: Requester): Requester {
   return {
     ...agent,
     async stored(tx, request) {
-      await agent.stored?.(tx, request);
+      // People are asked about a plan by the request of the plan.
+      if (request.plan === undefined) await agent.stored?.(tx, request);
       await insertGateCall(tx, callOf(request));
     },
   };

@@ -2,16 +2,20 @@ import { functionOf } from "../gate/model/gate-call.ts";
 import type { WireGateAnswer } from "../wire/gate.ts";
 import { findAlikeNames } from "./alike-names.ts";
 import { ServerUnreachable, RequestRefused } from "./gate-client.ts";
+import type { Gathering } from "./gathering.ts";
+import type { JudgedTools } from "./judged-tools.ts";
 import { CODE, errorLine, lineOf, toolErrorLine } from "./messages.ts";
 import type { Rounds } from "./rounds.ts";
 import { runLeg, startRun, type RunContext, type StartedReply } from "./run.ts";
 import { progressTokenOf, type ClientCall } from "./tool-call.ts";
 import type { ToolList } from "./tool-list.ts";
-import { changedWords, deniedWords, pendingWords } from "./words.ts";
+import { behindWords, changedWords, deniedWords, pendingWords } from "./words.ts";
 
 /** The parts of a gate that one tool call needs. */
 export interface CallContext extends RunContext {
   tools: ToolList;
+  judged: Pick<JudgedTools, "isPlanned">;
+  gathering: Gathering;
   rounds: Rounds;
   /** Returns a text that no other run has. */
   newRun: () => string;
@@ -36,10 +40,12 @@ export async function answerCall(on: CallContext, call: ClientCall, signal: Abor
   try {
     if (call.nextRound) return await continueRun(on, call, signal);
     const { id, args } = call;
+    const place = on.gathering.place();
     const tool = await on.tools.find(call, signal);
     if (!tool) return say(errorLine(id, CODE.invalidParams, `Unknown tool: ${call.name}`));
     const alike = findAlikeNames(args, tool["inputSchema"]);
     if (alike) return say(errorLine(id, CODE.invalidParams, alikeWords(alike)));
+    if (await on.judged.isPlanned(tool, signal)) await on.gathering.join({ tool, arguments: args }, place, signal);
     const fn = functionOf({ gate: on.gate, tool: tool.name });
     const run = on.newRun();
     const reply = await askedWith(on, call, signal, (wait_seconds) =>
@@ -73,7 +79,7 @@ function alikeWords([one, other]: readonly [string, string]): string {
 function wordsOf(fn: string, reply: Exclude<WireGateAnswer, StartedReply>): string {
   switch (reply.state) {
     case "waiting":
-      return pendingWords(fn, reply);
+      return reply.status === "approved" ? behindWords(fn, reply) : pendingWords(fn, reply);
     case "denied":
       return deniedWords(fn, reply);
     case "changed":

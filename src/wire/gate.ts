@@ -3,7 +3,8 @@ import { z } from "zod";
 import { CALL_STATES, GATE_NAME } from "../gate/model/gate-call.ts";
 import type { ListedTool } from "../gate/model/tool.ts";
 import { membersOf } from "../lib/json/exact-json.ts";
-import { custom, integer, text } from "./fields.ts";
+import { MOST_PLAN_CALLS } from "../requests/model/plan.ts";
+import { custom, integer, list, text } from "./fields.ts";
 import { toolApprovalShape } from "./mcp.ts";
 
 const LONGEST_WAIT_S = 60;
@@ -29,19 +30,33 @@ const tool = custom<ListedTool>(
   { says: "must be an object with a name", constraint: "type" },
 );
 
+const args = custom<Json>({ type: "object", additionalProperties: true }, isGateObject, {
+  says: "must be an object",
+  constraint: "type",
+});
+
 export const GateCallBody = z
   .object({
     gate,
     tool,
-    arguments: custom<Json>({ type: "object", additionalProperties: true }, isGateObject, {
-      says: "must be an object",
-      constraint: "type",
-    }),
+    arguments: args,
     run,
     timeout_seconds: integer(60, A_WEEK_S).optional(),
     wait_seconds: integer(0, LONGEST_WAIT_S).optional(),
   })
   .meta({ id: "GateCallQuestion" });
+
+export const GatePlanBody = z
+  .object({
+    gate,
+    run,
+    calls: list(z.object({ tool, arguments: args }), [1, MOST_PLAN_CALLS], {
+      says: `must be a list of 1 to ${MOST_PLAN_CALLS} calls`,
+      constraint: "size",
+    }),
+    timeout_seconds: integer(60, A_WEEK_S).optional(),
+  })
+  .meta({ id: "GatePlanQuestion" });
 
 export const GateCallHoldBody = z.object({ run }).meta({ id: "GateCallHold" });
 
@@ -83,6 +98,11 @@ export const WireGateAnswer = z
   .meta({ id: "GateAnswer", description: "Whether a call runs now, waits for people, or may not run." });
 export type WireGateAnswer = z.output<typeof WireGateAnswer>;
 
+export const WireGatePlan = z
+  .object({ plan: z.string().nullable().describe("The request that stands for the plan, if one was made") })
+  .meta({ id: "GatePlan" });
+export type WireGatePlan = z.output<typeof WireGatePlan>;
+
 export const WireHeldGateCall = z
   .object({ running: z.boolean(), held_seconds: heldSeconds })
   .meta({ id: "HeldGateCall" });
@@ -92,7 +112,10 @@ export const WireEndedGateCall = z.object({ state: z.enum(CALL_STATES) }).meta({
 export type WireEndedGateCall = z.output<typeof WireEndedGateCall>;
 
 export const WireJudgedGateTools = z
-  .object({ held_back: z.array(z.string()).describe("Tools that are not what was accepted, by name") })
+  .object({
+    held_back: z.array(z.string()).describe("Tools that are not what was accepted, by name"),
+    planned: z.array(z.string()).optional().describe("Tools whose calls are planned, by name; left out of none"),
+  })
   .meta({ id: "JudgedGateTools" });
 export type WireJudgedGateTools = z.output<typeof WireJudgedGateTools>;
 

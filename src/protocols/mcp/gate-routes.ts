@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { approvedArguments, askCall, type GateAnswer } from "../../gate/ask-call.ts";
 import { endCall, holdCall, type GatedEnd, type Running } from "../../gate/end-call.ts";
 import { judgeTool } from "../../gate/judge-tool.ts";
+import { planCalls, type GatePlanInput } from "../../gate/plan-calls.ts";
 import { functionOf, HELD_MS } from "../../gate/model/gate-call.ts";
 import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
@@ -19,16 +20,21 @@ import {
   GateCallBody,
   GateCallEndBody,
   GateCallHoldBody,
+  GatePlanBody,
   GateToolsBody,
   isGateObject,
   WireEndedGateCall,
   WireGateAnswer,
+  WireGatePlan,
   WireHeldGateCall,
   WireJudgedGateTools,
 } from "../../wire/gate.ts";
 import { consentDigestOf } from "../../requests/model/consent.ts";
 
 const BODY_LIMIT_BYTES = 1_048_576;
+/** As of a plan of the A2H door. */
+const PLAN_BODY_BYTES = 4_194_304;
+const MOST_PLAN_VALUES = 300_000;
 const MOST_DEPTH = 64;
 const AN_HOUR_S = 3600;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -43,6 +49,12 @@ export function gateRoutes(app: Door, door: DoorContext, usual: UsualAudience): 
     "/gate/calls",
     options("Ask whether a call may run, and start it", GateCallBody, WireGateAnswer),
     (http, reply) => takeCall(door, usual, http, reply),
+  );
+
+  app.post(
+    "/gate/plans",
+    options("Ask about calls that a client sent together", GatePlanBody, WireGatePlan, PLAN_BODY_BYTES),
+    (http, reply) => takePlan(door, usual, http, reply),
   );
 
   app.post<WithId>(
@@ -80,7 +92,9 @@ export function gateRoutes(app: Door, door: DoorContext, usual: UsualAudience): 
         const { isAccepted } = await judgeTool(door.ctx, { asker, gate, definition });
         if (!isAccepted) heldBack.push(definition.name);
       }
-      return send(reply, { held_back: heldBack } satisfies WireJudgedGateTools);
+      const planned = tools.map(({ name }) => name).filter((name) => isPlanned(door, { gate, tool: name }));
+      const judged: WireJudgedGateTools = { held_back: heldBack, ...(planned.length > 0 && { planned }) };
+      return send(reply, judged);
     },
   );
 }
@@ -125,6 +139,34 @@ async function takeCall(
   return send(reply, await shown(door, answer));
 }
 
+async function takePlan(
+  door: DoorContext,
+  usual: UsualAudience,
+  http: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const agent = await agentIdentity(door, http);
+  const body = bodyOf(http, GatePlanBody, MOST_PLAN_VALUES);
+  await yieldAfterLarge(http.body as Buffer);
+  const { gate, run, timeout_seconds: timeoutSeconds = AN_HOUR_S } = body;
+  const asker = agent.principal;
+  const calls: GatePlanInput["calls"][number][] = [];
+  for (const { tool, arguments: args } of body.calls) {
+    const { isAccepted, isRepeatable } = await judgeTool(door.ctx, { asker, gate, definition: tool });
+    if (!isAccepted || !isPlanned(door, { gate, tool: tool.name })) continue;
+    calls.push({ tool: tool.name, args, isRepeatable });
+  }
+  const audience = await usual(agent, "approval");
+  const { policy } = door.policy.current();
+  const plan = await planCalls(door.ctx, policy, { asker, gate, run, audience, timeoutSeconds, calls });
+  return send(reply, { plan: plan?.id ?? null } satisfies WireGatePlan);
+}
+
+function isPlanned({ config }: DoorContext, named: Parameters<typeof functionOf>[0]): boolean {
+  const fn = functionOf(named);
+  return Object.hasOwn(config.gate.tools, fn) && config.gate.tools[fn]?.planned === true;
+}
+
 /** Returns the answer for the gate, including the result that it shows to its model. */
 async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGateAnswer> {
   const { request } = answer;
@@ -161,19 +203,27 @@ function endOf({
 }
 
 /** Returns the checked body, in which integers of any size keep their digits. @throws {Refusal} */
-function bodyOf<T>(http: FastifyRequest, schema: z.ZodType<T>): T {
+function bodyOf<T>(http: FastifyRequest, schema: z.ZodType<T>, maxValues?: number): T {
   const bytes = Buffer.isBuffer(http.body) ? http.body : Buffer.alloc(0);
-  const value = readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
+  const value = readJson(bytes, parseExactJson, {
+    maxDepth: MOST_DEPTH,
+    ...(maxValues !== undefined && { maxValues }),
+  });
   if (!isGateObject(value)) throw new Refusal("body_not_object");
   const checked = checkFields(schema, value);
   if ("error" in checked) throw checked.error;
   return checked.value;
 }
 
-function options(summary: string, reads: z.ZodType, reply: z.ZodType): RouteShorthandOptions {
+function options(
+  summary: string,
+  reads: z.ZodType,
+  reply: z.ZodType,
+  bodyBytes = BODY_LIMIT_BYTES,
+): RouteShorthandOptions {
   return {
-    bodyLimit: BODY_LIMIT_BYTES,
-    config: { takesBody: true, reads, maxBodyBytes: BODY_LIMIT_BYTES },
+    bodyLimit: bodyBytes,
+    config: { takesBody: true, reads, maxBodyBytes: bodyBytes },
     schema: {
       tags: ["mcp"],
       summary,
