@@ -6,11 +6,12 @@ import type { Policy } from "../policy/model/policy.ts";
 import { bindCall, type BoundCall } from "../requests/model/bound-call.ts";
 import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
 import { readRequest, waitForRequest } from "../requests/read/read-request.ts";
-import { requestCall, type CallInput } from "../requests/create/request-call.ts";
+import { isForPeople, requestCall, type CallInput } from "../requests/create/request-call.ts";
 import { Refusal } from "../refusals.ts";
 import { functionOf, GATE_DOOR, GOOD_AFTER_MS, sameHashOf, type GateCall } from "./model/gate-call.ts";
 import { giveUpCall } from "./end-call.ts";
-import type { GateWire } from "./requester.ts";
+import type { PreviewWay } from "./model/preview.ts";
+import { approvedPreview, type GateWire } from "./requester.ts";
 import { startCall } from "./start-call.ts";
 import { dropIfAsked, findCallBefore, findSameCalls } from "./store/gate-calls.ts";
 
@@ -18,6 +19,8 @@ import { dropIfAsked, findCallBefore, findSameCalls } from "./store/gate-calls.t
 export interface GateCallInput extends CallToAsk {
   /** Which attempt of a gate would run it. */
   run: string;
+  /** The gate can preview a call, and the settings of the tool say how. */
+  previews: boolean;
 }
 
 /** A call behind a gate, and how people are asked about it. */
@@ -34,17 +37,20 @@ export interface CallToAsk {
   schema: ForeignSchema | null;
   /** The tool says, and was accepted saying, that a second run changes nothing more. */
   isRepeatable: boolean;
+  /** How the call shows its targets, where the settings say so. */
+  way?: PreviewWay | undefined;
   /** Data that only the door understands. */
   wire: Readonly<Record<string, unknown>>;
 }
 
 /**
  * The reply to a gate: run the call now, once; wait, for people or, where the request is approved, for the call before it
- * in its plan; or do not run it.
+ * in its plan; show the targets first; or do not run it.
  */
 export type GateAnswer =
   | { kind: "started"; call: GateCall; request: Request }
   | { kind: "waiting"; request: Request }
+  | { kind: "preview"; way: PreviewWay }
   | { kind: "denied"; request: Request };
 
 /** The number of times that a call is asked anew whose approval somebody else has used, or that came too late. */
@@ -68,9 +74,13 @@ export async function askCall(
   const leftMs = () => Math.max(0, wait.waitMs - (ctx.clock.monotonic() - start));
   for (let tries = 1; ; tries += 1) {
     const found = await findOrRequest(ctx, policy(), input);
+    if ("way" in found) return { kind: "preview", way: found.way };
     const waitMs = leftMs();
     const request = found.state === "open" ? await waitForRequest(ctx, found.id, { ...wait, waitMs }) : found;
     if (request.state === "open" || wait.signal.aborted) return { kind: "waiting", request };
+    // A gate of an earlier version would run it whatever became of its targets.
+    const isBlind = !input.previews && approvedPreview(request) !== undefined;
+    if (request.outcome?.approved === true && isBlind) return { kind: "waiting", request };
     if (request.outcome?.approved !== true) {
       await transact(ctx, (tx) => dropIfAsked(tx, request.id));
       return { kind: "denied", request };
@@ -102,19 +112,37 @@ async function startInTurn(
   }
 }
 
-/** Returns the request that stands for this call, or makes one. */
-async function findOrRequest(ctx: Context, policy: Policy, input: GateCallInput): Promise<Request> {
-  const { asker, gate, tool, run } = input;
+/** Returns the request that stands for this call, or makes one; how to preview the call, where people are to see that. */
+async function findOrRequest(
+  ctx: Context,
+  policy: Policy,
+  input: GateCallInput,
+): Promise<Request | { way: PreviewWay }> {
+  const { wanted, request } = await findCall(ctx, input, input.run);
+  if (request) return request;
+  const call = callInputOf(ctx, policy, wanted);
+  const { way } = input;
+  if (way && input.previews && (call.forPeople || (await isForPeople(ctx, policy, call)))) return { way };
+  return (await requestCall(ctx, policy, call)).request;
+}
+
+/** Returns the request that stands for this call already, and whether the same call has no known end. */
+export async function findCall(
+  ctx: Context,
+  input: CallToAsk,
+  run?: string,
+): Promise<{ wanted: FoundCall; request: Request | null }> {
+  const { asker, gate, tool } = input;
   const bound = bindCall(functionOf({ gate, tool }), input.args);
   const sameHash = sameHashOf({ asker, gate, tool, args: bound.canonical });
-  let unknown: GateCall | null = null;
+  const wanted: FoundCall = { input, bound, sameHash, unknown: null };
   for (const call of await findSameCalls(ctx.db, asker, sameHash)) {
     if (call.state === "asked" || (call.state === "started" && call.run === run)) {
       const request = await readOrForget(ctx, call);
-      if (request) return request;
-    } else if (call.state === "unknown" || (await giveUpCall(ctx, call.requestId))) unknown ??= call;
+      if (request) return { wanted, request };
+    } else if (call.state === "unknown" || (await giveUpCall(ctx, call.requestId))) wanted.unknown ??= call;
   }
-  return request(ctx, policy, { input, bound, sameHash, unknown });
+  return { wanted, request: null };
 }
 
 /** Returns the request of a call; one whose request is gone will not run. */
@@ -128,23 +156,22 @@ async function readOrForget(ctx: Context, { requestId }: GateCall): Promise<Requ
   }
 }
 
-interface Wanted {
+/** A call, and the digests by which it is found again. */
+export interface FoundCall {
   input: CallToAsk;
   bound: BoundCall;
   sameHash: string;
   /** The same call, started before, whose end nobody knows. */
   unknown: GateCall | null;
-}
-
-async function request(ctx: Context, policy: Policy, wanted: Wanted): Promise<Request> {
-  return (await requestCall(ctx, policy, callInputOf(ctx, policy, wanted))).request;
+  /** The preview that people are shown beside it. */
+  preview?: GateWire["gate"]["preview"];
 }
 
 /** Returns a call as it is put to people. */
 export function callInputOf(
   ctx: Pick<Context, "newId" | "schemas">,
   policy: Policy,
-  { input, bound, sameHash, unknown }: Wanted,
+  { input, bound, sameHash, unknown, preview }: FoundCall,
 ): CallInput {
   const { asker, gate, tool, timeoutSeconds, schema, isRepeatable } = input;
   const { fn } = bound;
@@ -158,6 +185,7 @@ export function callInputOf(
       good_for_ms: timeoutSeconds * 1000 + GOOD_AFTER_MS,
       repeatable: isRepeatable,
       again_of: unknown?.requestId ?? null,
+      ...(preview && { preview }),
     },
   };
   return {

@@ -10,7 +10,7 @@ export type CallRequest = Omit<z.input<typeof GateCallBody>, "gate" | "timeout_s
 
 /** Calls that a client has sent together. */
 export type PlanRequest = Omit<z.input<typeof GatePlanBody>, "gate" | "timeout_seconds">;
-export type CallToPlan = PlanRequest["calls"][number];
+export type GatheredCall = PlanRequest["calls"][number];
 
 /** The server's word on tools, by name. */
 export interface GateTools {

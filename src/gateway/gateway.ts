@@ -169,6 +169,7 @@ export class Gateway {
         judged: this.#judged,
         gathering: this.#gathering,
         rounds: this.#rounds,
+        askServer: (method, params) => this.#askServer(method, params),
         exchange,
       },
       call,

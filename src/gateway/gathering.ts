@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { MOST_PLAN_CALLS } from "../requests/model/plan.ts";
-import { RequestRefused, ServerUnreachable, type GateClient, type CallToPlan } from "./gate-client.ts";
+import { RequestRefused, ServerUnreachable, type GateClient, type GatheredCall } from "./gate-client.ts";
 
 /** A plan is made when no call has come for so long, and at the latest so long after its first. */
 const QUIET_MS = 200;
@@ -11,11 +11,11 @@ export interface Gathering {
   /** Returns the place of a call that has just come, among all of its connection. */
   place(): number;
   /** Resolves when people can be asked about the call: as a part of a plan, or alone where no plan was made. */
-  join(call: CallToPlan, place: number, signal: AbortSignal): Promise<void>;
+  join(call: GatheredCall, place: number, signal: AbortSignal): Promise<void>;
 }
 
 interface Gathered {
-  call: CallToPlan;
+  call: GatheredCall;
   place: number;
   signal: AbortSignal;
 }

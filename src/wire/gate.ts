@@ -1,6 +1,7 @@
 /** Requests of gates, and the replies to them (spec/gate 4). */
 import { z } from "zod";
 import { CALL_STATES, GATE_NAME } from "../gate/model/gate-call.ts";
+import { readPreview, type Preview } from "../gate/model/preview.ts";
 import type { ListedTool } from "../gate/model/tool.ts";
 import { membersOf } from "../lib/json/exact-json.ts";
 import { MOST_PLAN_CALLS } from "../requests/model/plan.ts";
@@ -43,14 +44,21 @@ export const GateCallBody = z
     run,
     timeout_seconds: integer(60, A_WEEK_S).optional(),
     wait_seconds: integer(0, LONGEST_WAIT_S).optional(),
+    previews: z.boolean().optional().describe("The gate can preview a call"),
   })
   .meta({ id: "GateCallQuestion" });
+
+const preview = custom<Preview>(
+  { type: "object", properties: { targets: { type: "array" }, digest: { type: "string" } }, required: ["targets"] },
+  (value) => isGateObject(value) && readPreview(value) !== undefined,
+  { says: "must be a readable preview of at most 500 targets", constraint: "type" },
+);
 
 export const GatePlanBody = z
   .object({
     gate,
     run,
-    calls: list(z.object({ tool, arguments: args }), [1, MOST_PLAN_CALLS], {
+    calls: list(z.object({ tool, arguments: args, preview: preview.optional() }), [1, MOST_PLAN_CALLS], {
       says: `must be a list of 1 to ${MOST_PLAN_CALLS} calls`,
       constraint: "size",
     }),
@@ -82,6 +90,11 @@ export const GateToolsBody = z
 const heldSeconds = z.int().describe("For so long a sign of life holds the call");
 const shared = { id: z.string(), ...toolApprovalShape };
 
+const previewWay = z.union([
+  z.object({ tool: z.string() }),
+  z.object({ arguments: z.record(z.string(), z.unknown()) }),
+]);
+
 export const WireGateAnswer = z
   .union([
     z.object({
@@ -91,11 +104,19 @@ export const WireGateAnswer = z
       edited: z.boolean(),
       digest: z.string(),
       held_seconds: heldSeconds,
+      preview: z
+        .object({ digest: z.string(), way: previewWay })
+        .optional()
+        .describe("The call runs only while its preview has this digest"),
     }),
     z.object({ state: z.enum(["waiting", "denied"]), ...shared }),
     z.object({ state: z.literal("changed"), tool: z.string() }),
+    z.object({ state: z.literal("preview"), way: previewWay }),
   ])
-  .meta({ id: "GateAnswer", description: "Whether a call runs now, waits for people, or may not run." });
+  .meta({
+    id: "GateAnswer",
+    description: "Whether a call runs now, waits for people, shows its targets first, or may not run.",
+  });
 export type WireGateAnswer = z.output<typeof WireGateAnswer>;
 
 export const WireGatePlan = z

@@ -17,14 +17,19 @@ rules:
   - { id: reads, when: { fn: files.read_file }, decision: ALLOW }
   - { id: no-drops, when: { fn: files.drop }, decision: DENY, reason: Not by agents }
 `;
-const TOOLS = ["write_file", "delete_file", "read_file", "drop"];
-const PLANNED = Object.fromEntries(TOOLS.map((tool) => [`files.${tool}`, { planned: true }]));
+const TOOLS = ["write_file", "delete_file", "read_file"];
+const WAY = { tool: "list_file" };
+const SETTINGS = gateSettings({
+  ...Object.fromEntries(TOOLS.map((tool) => [`files.${tool}`, { planned: true }])),
+  "files.purge": { planned: true, preview: WAY },
+  "files.drop": { preview: WAY },
+});
 
 type Called = readonly [tool: string, args: object];
 
 for (const on of DATABASES) {
   describe(`a plan of calls behind a gate, on ${on}`, () => {
-    const world = sharedWorld({ on, env: { ...ROOMY, ...gateSettings(PLANNED) } });
+    const world = sharedWorld({ on, env: { ...ROOMY, ...SETTINGS } });
     let operator: Decider;
     before(async () => {
       writeFileSync(world().config.relay.policyFile, RULES);
@@ -158,6 +163,42 @@ for (const on of DATABASES) {
       await world().advance(HOUR + MINUTE);
       const anew = await late.ask(1);
       assert.deepEqual([anew.status, anew.id === approved.id], ["pending", false]);
+    });
+
+    it("shows the targets of a call first, where people decide it, and starts it for gates that look at them again", async () => {
+      const bot = await gateClient(world());
+      const args = { path: fresh("file") };
+      const ask = async (more: object = {}) => (await bot.ask("purge", args, { previews: true, ...more })).body;
+      const shows = (targets: unknown[]) =>
+        bot.post("/gate/plans", {
+          gate: "files",
+          run: fresh("run"),
+          calls: [{ tool: toolOf("purge"), arguments: args, preview: { targets, digest: "v1" } }],
+        });
+      assert.equal((await bot.ask("drop", {}, { previews: true })).body.state, "denied");
+      assert.deepEqual(await ask(), { state: "preview", way: WAY });
+      assert.equal(await plan(bot, [["purge", args], write()]), null, "a call without its targets is in no plan");
+      assert.equal((await shows(Array.from({ length: 501 }, () => "x"))).status, 400);
+
+      const { body } = (await shows([{ name: "a", size: 5 }, { name: "b" }])) as { body: { plan: string } };
+      const { text } = await operator.whole(body.plan);
+      assert.match(text, /"columns":\["name","size"\],"rows":\[\["a","5"\],\["b",""\]\]/);
+      assert.match(text, /"text":"v1"/);
+      const { id } = await ask();
+      await operator.decide(body.plan, { approved: true });
+      const blind = (await bot.ask("purge", args)).body;
+      assert.deepEqual([blind.state, blind.id], ["waiting", id]);
+      const started = await ask({ run: "a" });
+      assert.deepEqual([started.state, started.id, started.preview.way], ["started", id, WAY]);
+      assert.match(started.preview.digest, /^sha256:[0-9a-f]{64}$/);
+
+      assert.deepEqual(await bot.ended(id, { run: "a", outcome: "lost" }), { state: "unknown" });
+      assert.equal((await ask({ run: "b" })).state, "preview");
+      const again = (await shows(["a"])).body as { plan: string };
+      assert.match((await operator.whole(again.plan)).text, /may have run already/);
+      await operator.decide(again.plan, { approved: true });
+      assert.equal((await ask({ run: "b" })).state, "started");
+      assert.ok((await actionsOf(world(), id)).includes("gate_call.run_again"));
     });
 
     it("starts each call once of thousands at once, in order, on every server of the database", async () => {

@@ -1,3 +1,5 @@
+import type { PreviewWay } from "./preview.ts";
+
 /** A tool as its MCP server lists it. */
 export type ListedTool = Readonly<Record<string, unknown>> & { name: string };
 
@@ -5,6 +7,8 @@ export type ListedTool = Readonly<Record<string, unknown>> & { name: string };
 export interface GatedToolSettings {
   /** Calls that its client sends together are put to people as one plan. */
   planned: boolean;
+  /** How a call shows its targets before people are asked. */
+  preview?: PreviewWay | undefined;
 }
 
 /** The members of a tool that are compared with the accepted ones (spec/gate 5). */

@@ -3,7 +3,9 @@ import type { z } from "zod";
 import { approvedArguments, askCall, type GateAnswer } from "../../gate/ask-call.ts";
 import { endCall, holdCall, type GatedEnd, type Running } from "../../gate/end-call.ts";
 import { judgeTool } from "../../gate/judge-tool.ts";
-import { planCalls, type GatePlanInput } from "../../gate/plan-calls.ts";
+import type { GatedToolSettings } from "../../gate/model/tool.ts";
+import { approvedPreview } from "../../gate/requester.ts";
+import { planCalls, planPreviewed, type CallToPlan } from "../../gate/plan-calls.ts";
 import { functionOf, HELD_MS } from "../../gate/model/gate-call.ts";
 import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
@@ -92,7 +94,7 @@ export function gateRoutes(app: Door, door: DoorContext, usual: UsualAudience): 
         const { isAccepted } = await judgeTool(door.ctx, { asker, gate, definition });
         if (!isAccepted) heldBack.push(definition.name);
       }
-      const planned = tools.map(({ name }) => name).filter((name) => isPlanned(door, { gate, tool: name }));
+      const planned = tools.map(({ name }) => name).filter((tool) => isPlanned(settingsOf(door, { gate, tool })));
       const judged: WireJudgedGateTools = { held_back: heldBack, ...(planned.length > 0 && { planned }) };
       return send(reply, judged);
     },
@@ -131,6 +133,8 @@ async function takeCall(
         timeoutSeconds,
         schema: isGateObject(tool["inputSchema"]) ? tool["inputSchema"] : null,
         isRepeatable,
+        previews: body.previews ?? false,
+        way: settingsOf(door, { gate, tool: tool.name })?.preview,
         wire: {},
       },
       { waitMs: waitSeconds * 1000, signal },
@@ -150,29 +154,43 @@ async function takePlan(
   await yieldAfterLarge(http.body as Buffer);
   const { gate, run, timeout_seconds: timeoutSeconds = AN_HOUR_S } = body;
   const asker = agent.principal;
-  const calls: GatePlanInput["calls"][number][] = [];
-  for (const { tool, arguments: args } of body.calls) {
+  const calls: CallToPlan[] = [];
+  for (const { tool, arguments: args, preview } of body.calls) {
     const { isAccepted, isRepeatable } = await judgeTool(door.ctx, { asker, gate, definition: tool });
-    if (!isAccepted || !isPlanned(door, { gate, tool: tool.name })) continue;
-    calls.push({ tool: tool.name, args, isRepeatable });
+    if (!isAccepted) continue;
+    const { planned = false, preview: way } = settingsOf(door, { gate, tool: tool.name }) ?? {};
+    const call = { tool: tool.name, args, isRepeatable };
+    if (way && preview) calls.push({ ...call, shown: { preview, way } });
+    // A call with targets to show is a plan by itself, the only call of its body.
+    else if (isPlanned({ planned, preview: way })) calls.push(call);
   }
   const audience = await usual(agent, "approval");
   const { policy } = door.policy.current();
-  const plan = await planCalls(door.ctx, policy, { asker, gate, run, audience, timeoutSeconds, calls });
+  const input = { asker, gate, run, audience, timeoutSeconds };
+  const [first] = calls;
+  const plan = first?.shown
+    ? await planPreviewed(door.ctx, policy, input, { ...first, shown: first.shown })
+    : await planCalls(door.ctx, policy, { ...input, calls: calls.filter((call) => !call.shown) });
   return send(reply, { plan: plan?.id ?? null } satisfies WireGatePlan);
 }
 
-function isPlanned({ config }: DoorContext, named: Parameters<typeof functionOf>[0]): boolean {
+function isPlanned(settings: GatedToolSettings | undefined): boolean {
+  return settings?.planned === true && !settings.preview;
+}
+
+function settingsOf({ config }: DoorContext, named: Parameters<typeof functionOf>[0]): GatedToolSettings | undefined {
   const fn = functionOf(named);
-  return Object.hasOwn(config.gate.tools, fn) && config.gate.tools[fn]?.planned === true;
+  return Object.hasOwn(config.gate.tools, fn) ? config.gate.tools[fn] : undefined;
 }
 
 /** Returns the answer for the gate, including the result that it shows to its model. */
 async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGateAnswer> {
+  if (answer.kind === "preview") return { state: "preview", way: answer.way };
   const { request } = answer;
   const stands = { id: request.id, ...approvalBody(request, await readDetails(ctx, request)) };
   if (answer.kind !== "started") return { state: answer.kind, ...stands };
   const { args, isEdited } = approvedArguments(request);
+  const preview = approvedPreview(request);
   return {
     state: "started",
     ...stands,
@@ -180,6 +198,7 @@ async function shown({ ctx }: DoorContext, answer: GateAnswer): Promise<WireGate
     edited: isEdited,
     digest: consentDigestOf(request),
     held_seconds: HELD_S,
+    ...(preview && { preview }),
   };
 }
 
