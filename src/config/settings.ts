@@ -17,6 +17,7 @@ import {
 import { ASSIGNMENT_SETTINGS, assignmentRulesOf } from "./assignment.ts";
 import { CHANNEL_SETTINGS } from "./channels.ts";
 import { CONVERSATION_SETTINGS, entryPointsOf } from "./conversations.ts";
+import { GATE_SETTINGS } from "./gate.ts";
 import { PEOPLE_SETTINGS } from "./people.ts";
 import { RELAY_SETTINGS, relayRulesOf } from "./relay.ts";
 
@@ -217,6 +218,7 @@ export const Settings = z.object({
   }),
   ...CHANNEL_SETTINGS,
   ...RELAY_SETTINGS,
+  ...GATE_SETTINGS,
   ...ASSIGNMENT_SETTINGS,
   policy: z.object({
     grantDays: setting(

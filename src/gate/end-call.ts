@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
+import { requestTopic } from "../core/store/wake.ts";
 import { Refusal } from "../refusals.ts";
 import { HELD_MS, type GateCall } from "./model/gate-call.ts";
 import { endIfBegun, findGateCall, giveUpIfStarted, holdIfStarted } from "./store/gate-calls.ts";
@@ -71,6 +72,8 @@ function noteUnknown(tx: Tx, call: GateCall, actor: Actor): Promise<void> {
 
 async function note(tx: Tx, call: GateCall, { actor, action }: { actor: Actor; action: string }): Promise<void> {
   const { outcome, resultDigest } = call;
+  // The next call of its plan waits for this.
+  tx.wake(requestTopic(call.requestId));
   await appendAudit(tx, {
     actor,
     action,

@@ -1,5 +1,6 @@
 import type { Requester } from "../requester.ts";
 import { boundDigest, functionOf, type NewGateCall } from "./model/gate-call.ts";
+import type { PreviewWay } from "./model/preview.ts";
 import { insertGateCall } from "./store/gate-calls.ts";
 import type { Request } from "../requests/model/request.ts";
 
@@ -14,6 +15,8 @@ export interface GateWire {
     good_for_ms: number;
     repeatable: boolean;
     again_of: string | null;
+    /** The preview that people saw, and how it is made again. */
+    preview?: { digest: string; way: PreviewWay };
   };
 }
 
@@ -22,10 +25,16 @@ export function gateRequester(agent: Requester): Requester {
   return {
     ...agent,
     async stored(tx, request) {
-      await agent.stored?.(tx, request);
+      // People are asked about a plan by the request of the plan.
+      if (request.plan === undefined) await agent.stored?.(tx, request);
       await insertGateCall(tx, callOf(request));
     },
   };
+}
+
+/** Returns the preview that people approved with the call, if there was one. */
+export function approvedPreview({ wire }: Pick<Request, "wire">): GateWire["gate"]["preview"] {
+  return (wire as unknown as GateWire).gate.preview;
 }
 
 function callOf(request: Request): NewGateCall {

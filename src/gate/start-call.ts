@@ -1,22 +1,29 @@
 import type { Context } from "../context.ts";
+import { callIdOf } from "../requests/model/plan.ts";
+import type { RequestId } from "../core/model/ids.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
+import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
+import { Refusal } from "../refusals.ts";
 import { aboutRequest } from "../requests/create/create-request.ts";
+import type { Ending } from "../requests/end/finish.ts";
 import type { Request } from "../requests/model/request.ts";
-import { HELD_MS, type GateCall } from "./model/gate-call.ts";
+import { lockNextUse, storeUse, type NextUse } from "../requests/plans/use-call.ts";
+import { hasRun, HELD_MS, type GateCall } from "./model/gate-call.ts";
 import { digestFor } from "./requester.ts";
-import { findGateCall, settleUnknown, startIfAsked } from "./store/gate-calls.ts";
+import { findCallBefore, findGateCall, settleUnknown, startIfAsked } from "./store/gate-calls.ts";
 
 /**
  * Uses the approval: the call may run, once, as this run. The same run gets the same result again, so that a lost reply
  * loses nothing. Returns nothing where the call may not run: another run has it, it came too late, the policy is
- * another by now, or the stored call is not the approved one (spec/gate 3).
+ * another by now, or the stored call is not the approved one (spec/gate 3). A call of a plan is `behind` until the call
+ * before it has run.
  */
 export async function startCall(
-  ctx: Pick<Context, "db" | "wake">,
+  ctx: StartContext,
   request: Request,
   { run, policyVersion }: { run: string; policyVersion: string },
-): Promise<GateCall | null> {
+): Promise<GateCall | "behind" | null> {
   const { outcome } = request;
   const consentDigest = outcome?.digest ?? request.digest;
   if (request.state !== "answered" || outcome?.approved !== true || consentDigest === null) return null;
@@ -24,13 +31,18 @@ export async function startCall(
     const call = await findGateCall(tx, request.id);
     if (!call || call.asker !== request.asker || call.digest !== digestFor(request, call)) return null;
     if (call.run === run && call.state === "started") return call;
-    if (call.state !== "asked") return null;
+    if (call.state !== "asked" || call.policyVersion !== policyVersion) return null;
+    const use = useKey(request.id, run);
+    const next =
+      request.plan === undefined ? undefined : await lockTurn(ctx, tx, { ...request, plan: request.plan }, use);
+    if (next === null || next === "behind") return next;
     const started = await startIfAsked(
       tx,
       { requestId: request.id, policyVersion },
       { run, consentDigest, heldMs: HELD_MS },
     );
     if (!started) return null;
+    if (next) await storeUse(tx, next.plan, next.call, use);
     const settled = started.againOf === null ? undefined : await settleUnknown(tx, started.againOf);
     await appendAudit(tx, {
       ...noteOf(started, request, "started"),
@@ -48,6 +60,27 @@ export async function startCall(
     }
     return started;
   });
+}
+
+type StartContext = Ending & Pick<Context, "db" | "wake">;
+
+/** A use is of one call, also where a client names all its runs alike. */
+function useKey(requestId: RequestId, run: string): string {
+  return `gate:${requestId} ${run}`;
+}
+
+/** Holds the plan of a call. Returns null where the call can no longer have its turn: it is asked about anew then. */
+async function lockTurn(
+  ctx: StartContext,
+  tx: Tx,
+  { id, ref, plan }: Pick<Request, "id" | "ref"> & { plan: RequestId },
+  key: string,
+): Promise<NextUse | "behind" | null> {
+  const next = await lockNextUse(ctx, tx, plan, { callId: callIdOf({ ref }), key });
+  const before = await findCallBefore(tx, id);
+  if (!(next instanceof Refusal)) return before && !hasRun(before) ? "behind" : next;
+  const isToCome = next.details["reason"] === "order" && before !== undefined && before.state !== "dropped";
+  return isToCome ? "behind" : null;
 }
 
 /** Returns what an entry of the record says of a call, whatever happened to it. */

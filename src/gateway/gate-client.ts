@@ -1,12 +1,24 @@
 import type { z } from "zod";
 import type { ListedTool } from "../gate/model/tool.ts";
-import type { GateCallBody, GateCallEndBody, WireGateAnswer } from "../wire/gate.ts";
+import type { GateCallBody, GateCallEndBody, GatePlanBody, WireGateAnswer } from "../wire/gate.ts";
 
 /** How a run ended, as a gate says it. */
 export type CallEnd = Omit<z.input<typeof GateCallEndBody>, "run">;
 
 /** A call as a gate asks for it. */
 export type CallRequest = Omit<z.input<typeof GateCallBody>, "gate" | "timeout_seconds">;
+
+/** Calls that a client has sent together. */
+export type PlanRequest = Omit<z.input<typeof GatePlanBody>, "gate" | "timeout_seconds">;
+export type GatheredCall = PlanRequest["calls"][number];
+
+/** The server's word on tools, by name. */
+export interface GateTools {
+  /** They are not what was accepted, or no body can hold them. */
+  heldBack: ReadonlySet<string>;
+  /** Their calls are planned. */
+  planned: ReadonlySet<string>;
+}
 
 /** The server could not be reached for longer than the gate waits. */
 export class ServerUnreachable extends Error {}
@@ -22,6 +34,8 @@ export interface GateClient {
   hold(id: string, run: string): Promise<void>;
   /** Reports how a call ended. Resolves once that is stored, or the server was away for long. */
   end(id: string, run: string, end: CallEnd): Promise<void>;
-  /** Returns the names of the tools that are not what was accepted, or that no body can hold. @throws {ServerUnreachable} @throws {RequestRefused} */
-  heldBack(tools: readonly ListedTool[], signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /** Puts calls to people as one plan, where the server finds that they are one. @throws {ServerUnreachable} @throws {RequestRefused} */
+  plan(plan: PlanRequest, signal: AbortSignal): Promise<void>;
+  /** Tells the server of tools. @throws {ServerUnreachable} @throws {RequestRefused} */
+  judge(tools: readonly ListedTool[], signal: AbortSignal): Promise<GateTools>;
 }

@@ -1,6 +1,8 @@
 import type { Clock } from "../lib/clock.ts";
 import { membersOf } from "../lib/json/exact-json.ts";
 import { ServerUnreachable, RequestRefused, type GateClient } from "./gate-client.ts";
+import { openGathering, type Gathering } from "./gathering.ts";
+import { openJudgedTools, type JudgedTools } from "./judged-tools.ts";
 import {
   CALL,
   CODE,
@@ -47,6 +49,8 @@ const SAME_ID = "This id is that of a request under way";
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #tools: ToolList;
+  readonly #judged: JudgedTools;
+  readonly #gathering: Gathering;
   /** Calls of the client, from when they come to when they are answered. */
   readonly #calls = new Map<string, { abort: AbortController; done: Promise<void> }>();
   /** The callers that wait for each answer of the server. */
@@ -60,6 +64,8 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     this.#options = options;
     this.#tools = openToolList((method, params) => this.#askServer(method, params));
+    this.#judged = openJudgedTools(options.client);
+    this.#gathering = openGathering(options, this.#gone.signal);
     this.#rounds = openRounds(options.clock, (run) => endRun(options, run, { outcome: "lost" }));
   }
 
@@ -157,7 +163,15 @@ export class Gateway {
     const abort = new AbortController();
     const exchange = (same: RpcIdentity, line: string) => this.#exchange(same, line);
     const done = answerCall(
-      { ...this.#options, tools: this.#tools, rounds: this.#rounds, exchange },
+      {
+        ...this.#options,
+        tools: this.#tools,
+        judged: this.#judged,
+        gathering: this.#gathering,
+        rounds: this.#rounds,
+        askServer: (method, params) => this.#askServer(method, params),
+        exchange,
+      },
       call,
       abort.signal,
     )
@@ -176,11 +190,11 @@ export class Gateway {
   }
 
   async #passList(answer: ServerMessage): Promise<void> {
-    const { client, toClient, onError } = this.#options;
+    const { toClient, onError } = this.#options;
     const listed = toolsIn(membersOf(answer.json["result"]));
     this.#tools.note(listed);
     try {
-      const heldBack = listed.length === 0 ? new Set<string>() : await client.heldBack(listed, this.#gone.signal);
+      const heldBack = listed.length === 0 ? new Set<string>() : await this.#judged.judge(listed, this.#gone.signal);
       toClient(heldBack.size === 0 ? answer.line : withoutTools(answer, heldBack));
     } catch (error) {
       if (this.#gone.signal.aborted) return;

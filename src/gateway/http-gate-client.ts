@@ -9,6 +9,7 @@ import {
   WireJudgedGateTools,
   type GateCallBody,
   type GateCallEndBody,
+  type GatePlanBody,
   type GateToolsBody,
 } from "../wire/gate.ts";
 import { partsOf } from "./tool-parts.ts";
@@ -62,16 +63,22 @@ export function openHttpGateClient(options: HttpGateClientOptions): GateClient {
       const callEnd: z.input<typeof GateCallEndBody> = { run, ...end };
       await post(`/gate/calls/${id}/end`, callEnd).catch(() => undefined);
     },
-    async heldBack(tools, signal) {
+    async plan(plan, signal) {
+      const input: z.input<typeof GatePlanBody> = { gate, ...plan, timeout_seconds: timeoutSeconds };
+      await post("/gate/plans", input, signal);
+    },
+    async judge(tools, signal) {
       const { parts, misfits } = partsOf(tools);
       const heldBack = new Set(misfits.map(({ name }) => name));
+      const planned = new Set<string>();
       for (const part of parts) {
         const input: z.input<typeof GateToolsBody> = { gate, tools: part };
         const judged = WireJudgedGateTools.safeParse(await post("/gate/tools", input, signal));
         if (!judged.success) return refuseOther(options);
         for (const name of judged.data.held_back) heldBack.add(name);
+        for (const name of judged.data.planned ?? []) planned.add(name);
       }
-      return heldBack;
+      return { heldBack, planned };
     },
   };
 }

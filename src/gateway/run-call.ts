@@ -2,16 +2,19 @@ import { functionOf } from "../gate/model/gate-call.ts";
 import type { WireGateAnswer } from "../wire/gate.ts";
 import { findAlikeNames } from "./alike-names.ts";
 import { ServerUnreachable, RequestRefused } from "./gate-client.ts";
+import type { Gathering } from "./gathering.ts";
+import type { JudgedTools } from "./judged-tools.ts";
 import { CODE, errorLine, lineOf, toolErrorLine } from "./messages.ts";
 import type { Rounds } from "./rounds.ts";
-import { runLeg, startRun, type RunContext, type StartedReply } from "./run.ts";
+import { hasSameTargets, PreviewFailed, previewCall, type PreviewContext } from "./preview-call.ts";
+import { refuseRun, runLeg, startRun, type RunContext, type StartedReply } from "./run.ts";
 import { progressTokenOf, type ClientCall } from "./tool-call.ts";
-import type { ToolList } from "./tool-list.ts";
-import { changedWords, deniedWords, pendingWords } from "./words.ts";
+import { behindWords, changedWords, deniedWords, otherTargetsWords, pendingWords, unshownWords } from "./words.ts";
 
 /** The parts of a gate that one tool call needs. */
-export interface CallContext extends RunContext {
-  tools: ToolList;
+export interface CallContext extends RunContext, PreviewContext {
+  judged: JudgedTools;
+  gathering: Gathering;
   rounds: Rounds;
   /** Returns a text that no other run has. */
   newRun: () => string;
@@ -36,19 +39,32 @@ export async function answerCall(on: CallContext, call: ClientCall, signal: Abor
   try {
     if (call.nextRound) return await continueRun(on, call, signal);
     const { id, args } = call;
+    const place = on.gathering.place();
     const tool = await on.tools.find(call, signal);
     if (!tool) return say(errorLine(id, CODE.invalidParams, `Unknown tool: ${call.name}`));
     const alike = findAlikeNames(args, tool["inputSchema"]);
     if (alike) return say(errorLine(id, CODE.invalidParams, alikeWords(alike)));
+    if (await on.judged.isPlanned(tool, signal)) await on.gathering.join({ tool, arguments: args }, place, signal);
     const fn = functionOf({ gate: on.gate, tool: tool.name });
     const run = on.newRun();
-    const reply = await askedWith(on, call, signal, (wait_seconds) =>
-      on.client.ask({ tool, arguments: args, run, wait_seconds }, signal),
-    );
-    if (reply.state === "started") return await runLeg(on, startRun(on, { call, fn, run, reply }), call, signal);
+    const ask = () =>
+      askedWith(on, call, signal, (wait_seconds) =>
+        on.client.ask({ tool, arguments: args, run, wait_seconds, previews: true }, signal),
+      );
+    let reply = await ask();
+    if (reply.state === "preview") {
+      const preview = await previewCall(on, call, reply.way, signal);
+      await on.client.plan({ calls: [{ tool, arguments: args, preview }], run: on.newRun() }, signal);
+      reply = await ask();
+    }
+    if (reply.state === "preview") throw new PreviewFailed("the server does not take them");
+    if (reply.state === "started") return await runStarted(on, { call, fn, run, reply }, signal);
     say(toolErrorLine(id, wordsOf(fn, reply), stateOf(reply)));
   } catch (error) {
     if (signal.aborted) return;
+    if (error instanceof PreviewFailed) {
+      return say(toolErrorLine(call.id, unshownWords(call.name, error.message), { state: "preview_failed" }));
+    }
     if (error instanceof ServerUnreachable || error instanceof RequestRefused) {
       const why = error instanceof ServerUnreachable ? "unreachable" : "refused";
       return say(toolErrorLine(call.id, `The call did not run: ${error.message}`, { state: why }));
@@ -56,6 +72,26 @@ export async function answerCall(on: CallContext, call: ClientCall, signal: Abor
     say(errorLine(call.id, CODE.internal, "The gate could not pass this on"));
     throw error;
   }
+}
+
+/** Runs a call that was started, unless its targets are no longer those that people saw. */
+async function runStarted(
+  on: CallContext,
+  { call, fn, run: name, reply }: { call: ClientCall; fn: string; run: string; reply: StartedReply },
+  signal: AbortSignal,
+): Promise<void> {
+  const run = startRun(on, { call, fn, run: name, reply });
+  const { preview } = reply;
+  if (!preview) return runLeg(on, run, call, signal);
+  let isSame = false;
+  try {
+    isSame = await hasSameTargets(on, call, preview, signal);
+  } finally {
+    if (!isSame) await refuseRun(on, run);
+  }
+  if (isSame) return runLeg(on, run, call, signal);
+  const state = { state: "targets_changed", call_id: reply.id };
+  if (!signal.aborted) on.toClient(toolErrorLine(call.id, otherTargetsWords(fn), state));
 }
 
 /** Only the run that got this `input_required`, with the same tool and arguments, goes on (spec/gate 6). */
@@ -70,10 +106,12 @@ function alikeWords([one, other]: readonly [string, string]): string {
   return `Two names in the arguments or their schema differ in capitals alone: ${JSON.stringify([one, other])}`;
 }
 
-function wordsOf(fn: string, reply: Exclude<WireGateAnswer, StartedReply>): string {
+type EndReply = Exclude<WireGateAnswer, StartedReply | { state: "preview" }>;
+
+function wordsOf(fn: string, reply: EndReply): string {
   switch (reply.state) {
     case "waiting":
-      return pendingWords(fn, reply);
+      return reply.status === "approved" ? behindWords(fn, reply) : pendingWords(fn, reply);
     case "denied":
       return deniedWords(fn, reply);
     case "changed":
@@ -81,7 +119,7 @@ function wordsOf(fn: string, reply: Exclude<WireGateAnswer, StartedReply>): stri
   }
 }
 
-function stateOf(reply: Exclude<WireGateAnswer, StartedReply>): object {
+function stateOf(reply: EndReply): object {
   if (reply.state === "changed") return { state: reply.state, tool: reply.tool };
   return {
     state: reply.state === "waiting" ? "pending" : reply.status,

@@ -61,7 +61,7 @@ export function startRun(
 export async function runLeg(on: RunContext, run: Run, call: ClientCall, signal: AbortSignal): Promise<void> {
   const line = callLine(call, run.args);
   if (!isApproved(on.gate, run, line)) {
-    await endRun(on, run, { outcome: "error", result_digest: sha256Digest("refused before it ran") });
+    await refuseRun(on, run);
     throw new Error(`What was approved is not what would run as ${run.fn}`);
   }
   const stop = () => run.over.abort();
@@ -76,6 +76,11 @@ export async function runLeg(on: RunContext, run: Run, call: ClientCall, signal:
   }
   await endRun(on, run, isRound ? { outcome: "lost" } : endOf(answer, call));
   if (!signal.aborted) on.toClient(clientLine(run, call, answer));
+}
+
+/** Reports that a run was started, and that its server has not got it. */
+export function refuseRun(on: Pick<RunContext, "client" | "clock">, run: Run): Promise<void> {
+  return endRun(on, run, { outcome: "error", result_digest: sha256Digest("refused before it ran") });
 }
 
 /** Ends the signs of life of a run, and reports its end. */

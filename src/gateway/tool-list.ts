@@ -59,7 +59,7 @@ export function toolsIn({ tools }: RpcJson): ListedTool[] {
 }
 
 /** Newer clients say with each request which revision they speak: what is asked on their behalf says the same. */
-function protocolMetaOf({ meta }: ClientCall): RpcJson | null {
+export function protocolMetaOf({ meta }: ClientCall): RpcJson | null {
   const own = Object.entries(meta).filter(([name]) => name.startsWith(PROTOCOL_META));
   return own.length > 0 ? Object.fromEntries(own) : null;
 }

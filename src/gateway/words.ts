@@ -10,6 +10,24 @@ export function pendingWords(fn: string, { call_id, expires_at }: WireToolApprov
   );
 }
 
+/** Says to a model that the call before it in its plan has not run. */
+export function behindWords(fn: string, { call_id }: WireToolApproval): string {
+  return (
+    `${fn} has not run yet: it is approved, and waits for the call before it in its plan (${call_id}). ` +
+    "Make that call again if you have not got its result. Then make exactly this call again, with the same arguments."
+  );
+}
+
+/** Says to a model that people could not be shown the targets of a call. */
+export function unshownWords(name: string, why: string): string {
+  return `${name} did not run: people have to see its targets, and ${why}.`;
+}
+
+/** Says to a model that a call would change other things than people saw. */
+export function otherTargetsWords(fn: string): string {
+  return `${fn} did not run: its targets have changed since it was approved. Make the call again, and people see its targets of then.`;
+}
+
 /** Says to a model who did not let a call run, and why. */
 export function deniedWords(fn: string, { status, comment, decided_by: by, call_id }: WireToolApproval): string {
   if (status === "expired") return `${fn} did not run: nobody decided in time (${call_id}).`;

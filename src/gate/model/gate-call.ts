@@ -67,6 +67,11 @@ export type NewGateCall = Pick<
   | "againOf"
 >;
 
+/** True for a call whose run is over, as far as anybody will know. */
+export function hasRun({ state }: Pick<GateCall, "state">): boolean {
+  return state === "ended" || state === "unknown" || state === "settled";
+}
+
 /** Returns the digest of what makes two calls of an agent the same. `args` is canonical JSON. */
 export function sameHashOf({ asker, gate, tool, args }: Record<"asker" | "gate" | "tool" | "args", string>): string {
   return sha256Digest(canonicalExact({ agent: asker, gate, tool, arguments: sha256Digest(args) }));

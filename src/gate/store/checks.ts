@@ -1,7 +1,7 @@
 import { checkRows, type Check } from "../../core/store/check.ts";
 import { sql } from "../../core/store/sql.ts";
 import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
-import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
+import { SHOWN_CALLS } from "../../requests/store/tables.ts";
 
 /** The loop that gives calls up looks every second. */
 const LONG_LAPSED_MS = 120_000;
@@ -11,7 +11,7 @@ export const GATE_CHECKS: readonly Check[] = [
   checkRows(
     "W1",
     "a gated call that was started was approved before, by a request of the same agent",
-    () => sql`SELECT c.ask_id AS offender FROM gate_calls c JOIN ${SHOWN_REQUESTS} a ON a.ask_id = c.ask_id
+    () => sql`SELECT c.ask_id AS offender FROM gate_calls c JOIN ${SHOWN_CALLS} a ON a.ask_id = c.ask_id
       WHERE c.run IS NOT NULL AND (a.state <> 'answered' OR a.asker <> c.asker OR a.door <> 'gate'
         OR a.outcome NOT LIKE '%"approved":true%' OR a.settled_at > c.started_at OR c.started_at >= c.good_until)`,
   ),

@@ -3,7 +3,7 @@ import type { GateCall, NewGateCall } from "../model/gate-call.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { flag, rowsOf } from "../../core/store/rows.ts";
 import { sql } from "../../core/store/sql.ts";
-import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
+import { SHOWN_CALLS } from "../../requests/store/tables.ts";
 
 const callRows = rowsOf<GateCall>()({
   requestId: "ask_id",
@@ -43,9 +43,18 @@ export async function findGateCall(on: Queryable, requestId: RequestId): Promise
 export async function findSameCalls(on: Queryable, asker: string, sameHash: string): Promise<GateCall[]> {
   return callRows.all(
     on,
-    sql`SELECT c.* FROM gate_calls c LEFT JOIN ${SHOWN_REQUESTS} a ON a.ask_id = c.ask_id
+    sql`SELECT c.* FROM gate_calls c LEFT JOIN ${SHOWN_CALLS} a ON a.ask_id = c.ask_id
       WHERE c.asker = ${asker} AND c.same_hash = ${sameHash} AND c.state IN ('asked', 'started', 'unknown')
       ORDER BY coalesce(a.created_at, 0) DESC, c.ask_id LIMIT 100`,
+  );
+}
+
+/** Returns the gated call before this one in its plan. */
+export async function findCallBefore(on: Queryable, requestId: RequestId): Promise<GateCall | undefined> {
+  return callRows.first(
+    on,
+    sql`SELECT c.* FROM ${SHOWN_CALLS} a JOIN ${SHOWN_CALLS} b ON b.plan = a.plan AND b.plan_ord = a.plan_ord - 1
+      JOIN gate_calls c ON c.ask_id = b.ask_id WHERE a.ask_id = ${requestId}`,
   );
 }
 
@@ -137,7 +146,7 @@ export async function findLapsed(on: Queryable, limit: number): Promise<string[]
 export async function deleteForgottenCalls(tx: Tx, limit: number): Promise<boolean> {
   const rows = await tx.all(
     sql`DELETE FROM gate_calls WHERE ask_id IN (
-        SELECT c.ask_id FROM gate_calls c LEFT JOIN ${SHOWN_REQUESTS} a ON a.ask_id = c.ask_id
+        SELECT c.ask_id FROM gate_calls c LEFT JOIN ${SHOWN_CALLS} a ON a.ask_id = c.ask_id
         WHERE a.ask_id IS NULL AND c.state NOT IN ('started', 'unknown') LIMIT ${limit}) RETURNING ask_id`,
   );
   return rows.length === limit;

@@ -1,6 +1,6 @@
 import type { OwnedTables } from "../../core/store/owned-tables.ts";
 import { sql } from "../../core/store/sql.ts";
-import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
+import { SHOWN_CALLS } from "../../requests/store/tables.ts";
 
 export const GATE_TABLES: OwnedTables = {
   names: ["gate_calls"],
@@ -9,7 +9,7 @@ export const GATE_TABLES: OwnedTables = {
       ends: () => [
         // Its approval may have been used since the backup. A request that is open stays: people decide about it anew.
         sql`UPDATE gate_calls SET state = 'dropped' WHERE state = 'asked'
-          AND NOT EXISTS (SELECT 1 FROM ${SHOWN_REQUESTS} a WHERE a.ask_id = gate_calls.ask_id AND a.state = 'open')`,
+          AND NOT EXISTS (SELECT 1 FROM ${SHOWN_CALLS} a WHERE a.ask_id = gate_calls.ask_id AND a.state = 'open')`,
         sql`UPDATE gate_calls SET state = 'unknown' WHERE state = 'started'`,
       ],
     },

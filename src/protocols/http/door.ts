@@ -7,6 +7,7 @@ import type { JsonObject } from "../../lib/json/json-body.ts";
 import type { RequestForm, Audience } from "../../requests/model/request.ts";
 import type { ChannelCatalogue } from "../../requests/model/channel-catalogue.ts";
 import type { Caller } from "../../questions/model/participant.ts";
+import type { GatedToolSettings } from "../../gate/model/tool.ts";
 import type { Policy } from "../../policy/model/policy.ts";
 import type { LimitReading } from "../../core/limits.ts";
 import type { ReadLimits } from "../../core/read-limits.ts";
@@ -34,6 +35,8 @@ export interface DoorSettings {
   /** Channels as the operator wrote them down, by name, and the usual one. */
   contacts: { channels: Readonly<Record<string, unknown>>; defaultChannel?: unknown };
   push: { fcmKeyFile?: string | undefined };
+  /** The settings of gated tools, by gate and tool. */
+  gate: { tools: Readonly<Record<string, GatedToolSettings>> };
 }
 
 /** The policy file, as doors look at it. */

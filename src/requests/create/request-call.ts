@@ -36,23 +36,8 @@ export async function requestCall(
   policy: Policy,
   given: CallInput,
 ): Promise<{ request: Request; replayed: boolean }> {
-  const guarded = await argumentsWithSecrets(ctx, given.bound);
-  const { bound, rejectOptions, editable, kwargsSchema, forPeople = false, ...rest } = given;
-  const { limits } = policy;
-  const says = policy.says?.get(bound.fn);
-  const call: CallToStore = {
-    ...rest,
-    wire: { ...rest.wire, ...guarded, ...(says !== undefined && { says }), ...(limits && { limits }) },
-    form: {
-      kind: "approval",
-      fn: bound.fn,
-      kwargs: bound.canonical,
-      rejectOptions,
-      editable,
-      ...(kwargsSchema && { kwargsSchema }),
-    },
-    digest: bound.digest,
-  };
+  const { forPeople = false } = given;
+  const call = await guardedCall(ctx, policy, given);
   const requester = ctx.requesters.ofRequest(call);
   const asked = (await requester.present?.(ctx.db, call)) ?? call;
   return transact(ctx, async (tx) => {
@@ -81,6 +66,35 @@ export async function requestCall(
     });
     return { request, replayed: false };
   });
+}
+
+/** Returns whether neither a rule nor a permission decides a call as they are now. Nothing is counted or stored. */
+export async function isForPeople(
+  ctx: Pick<Context, "db" | "wake" | "secrets">,
+  policy: Policy,
+  given: CallInput,
+): Promise<boolean> {
+  const call = await guardedCall(ctx, policy, given);
+  const { policyDecision } = await transact(ctx, (tx) =>
+    judgeCall(tx, { policy, call, forPeople: given.forPeople ?? false }),
+  );
+  return policyDecision.decision === "ESCALATE" || !policyDecision.countedAs;
+}
+
+async function guardedCall(
+  ctx: Pick<Context, "secrets">,
+  { limits, says: sentences }: Policy,
+  { bound, rejectOptions, editable, kwargsSchema, forPeople: _, ...rest }: CallInput,
+): Promise<CallToStore> {
+  const guarded = await argumentsWithSecrets(ctx, bound);
+  const { fn, canonical, digest } = bound;
+  const says = sentences?.get(fn);
+  return {
+    ...rest,
+    wire: { ...rest.wire, ...guarded, ...(says !== undefined && { says }), ...(limits && { limits }) },
+    form: { kind: "approval", fn, kwargs: canonical, rejectOptions, editable, ...(kwargsSchema && { kwargsSchema }) },
+    digest,
+  };
 }
 
 /**

@@ -132,14 +132,15 @@ async function storePlanIn(
   const stored = await storeRequestIn(ctx, tx, input);
   if (stored.replayed) return stored;
   const { request } = stored;
+  await ctx.requesters.ofRequest(request).stored?.(tx, request);
   const members: Request[] = [];
   for (const call of ruled) {
     const member = await storeRequestIn(ctx, tx, { ...call, plan: request.id });
     if (member.replayed) throw new Refusal("ref_taken", { requested_at: member.request.createdAt });
+    await ctx.requesters.ofRequest(member.request).stored?.(tx, member.request);
     members.push(member.request);
   }
   await insertPlanImages(tx, request.id, imagesOf(evidence));
-  await ctx.requesters.ofRequest(request).stored?.(tx, request);
   const ends = await ruleOn(tx, judged);
   for (const { policyDecision } of judged) await noteObserved(tx, policyDecision);
   if (ends.length === 0) await notifyRecipientsIn(ctx, tx, input, request);

@@ -1,10 +1,12 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Context } from "../../context.ts";
 import { appendAudit } from "../../core/store/audit.ts";
+import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 import { Refusal } from "../../refusals.ts";
 import { aboutRequest } from "../create/create-request.ts";
 import { endHeldIfDue } from "../end/end.ts";
+import type { Ending } from "../end/finish.ts";
 import { nextUse, type PlanCall, type WantedUse } from "../model/plan.ts";
 import type { Request } from "../model/request.ts";
 import { lockRequest } from "../store/requests.ts";
@@ -24,33 +26,57 @@ export interface UsedCall {
  */
 export async function useCall(ctx: Context, planId: RequestId, wanted: WantedUse): Promise<UsedCall> {
   const result = await transact(ctx, async (tx) => {
-    const held = await lockRequest(tx, planId);
-    if (!held) throw new Refusal("request_not_found");
-    const plan = await endHeldIfDue(ctx, tx, held);
-    const call = refusalOr(plan, await listPlanCalls(tx, planId), wanted, held.now);
-    if (call instanceof Refusal) return call;
+    const next = await lockNextUse(ctx, tx, planId, wanted);
+    if (next instanceof Refusal) return next;
+    const { plan, call } = next;
     if (call.usedAt !== null) return { call: { ...call, usedAt: call.usedAt }, repeated: true };
-    const usedAt = await useCallIfUnused(tx, call.requestId, wanted.key);
-    if (usedAt === undefined) throw new Error(`${call.requestId} was used beside its plan`);
-    const { asker, form } = plan;
-    await appendAudit(tx, {
-      actor: { kind: "agent", id: asker },
-      ...aboutRequest({ id: call.requestId, ref: call.ref, asker, form }, "used"),
-      digest: call.digest,
-      data: { plan: planId, ord: call.ord },
-    });
+    const usedAt = await storeUse(tx, plan, call, wanted.key);
     return { call: { ...call, usedBy: wanted.key, usedAt }, repeated: false };
   });
   if (result instanceof Refusal) throw result;
   return result;
 }
 
-/** The end of a plan whose time is up must last, so that the refusal is returned and not thrown. */
-function refusalOr(plan: Request, calls: readonly PlanCall[], wanted: WantedUse, now: number): PlanCall | Refusal {
+/** A plan that is held, and the call of it that a use takes. */
+export interface NextUse {
+  plan: Request;
+  call: PlanCall;
+}
+
+/**
+ * Holds a plan to the end of the transaction, and returns the call that a use takes, or why it takes none: the end of a
+ * plan whose time is up must last, so that the refusal is returned and not thrown.
+ *
+ * @throws {Refusal} `request_not_found`
+ */
+export async function lockNextUse(
+  ctx: Ending,
+  tx: Tx,
+  planId: RequestId,
+  wanted: WantedUse,
+): Promise<NextUse | Refusal> {
+  const held = await lockRequest(tx, planId);
+  if (!held) throw new Refusal("request_not_found");
+  const plan = await endHeldIfDue(ctx, tx, held);
+  const calls = await listPlanCalls(tx, planId);
   try {
-    return nextUse(plan, calls, wanted, now);
+    return { plan, call: nextUse(plan, calls, wanted, held.now) };
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
   }
+}
+
+/** Marks the next call of a held plan as used, and the record says so. Returns when that was. */
+export async function storeUse(tx: Tx, plan: Request, call: PlanCall, key: string): Promise<number> {
+  const usedAt = await useCallIfUnused(tx, call.requestId, key);
+  if (usedAt === undefined) throw new Error(`${call.requestId} was used beside its plan`);
+  const { id, asker, form } = plan;
+  await appendAudit(tx, {
+    actor: { kind: "agent", id: asker },
+    ...aboutRequest({ id: call.requestId, ref: call.ref, asker, form }, "used"),
+    digest: call.digest,
+    data: { plan: id, ord: call.ord },
+  });
+  return usedAt;
 }

@@ -116,6 +116,9 @@ export const REQUEST_TABLES: OwnedTables = {
 /** The columns of requests that other rooms read; the request of a plan stands there for its calls. */
 export const SHOWN_REQUESTS = sql`(SELECT ask_id, asker, door, state, title, wire, outcome, conversation, created_at,
   expires_at, settled_at FROM requests WHERE plan IS NULL)`;
+/** The same of every call, also of those within plans. */
+export const SHOWN_CALLS = sql`(SELECT ask_id, asker, door, state, outcome, created_at, settled_at, plan, plan_ord
+  FROM requests)`;
 /** True in SQL where the request is addressed to one of these readers. */
 export const hasReader = (requestId: Sql, readers: readonly string[]): Sql =>
   sql`EXISTS (SELECT 1 FROM request_recipients t WHERE t.ask_id = ${requestId} AND t.reader IN (${join([...readers])}))`;

@@ -115,6 +115,7 @@ const PEOPLE: Operations = {
   "POST /gate/calls": { id: "askGateCall" },
   "POST /gate/calls/{id}/hold": { id: "holdGateCall" },
   "POST /gate/calls/{id}/end": { id: "endGateCall" },
+  "POST /gate/plans": { id: "planGateCalls" },
   "POST /gate/tools": { id: "tellGateTools" },
 };
 
