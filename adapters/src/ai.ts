@@ -1,5 +1,13 @@
 import type { ModelMessage, Tool, ToolModelMessage } from "ai";
-import { type Approver, claimAll, type GateOptions, verdictOn } from "./approvals.ts";
+import {
+  claimAll,
+  type PlanGateOptions,
+  type Planner,
+  useAll,
+  type Verdict,
+  verdictOn,
+  verdictsOnPlan,
+} from "./approvals.ts";
 import {
   type AskHumanDefaults,
   type AskHumanInput,
@@ -27,7 +35,7 @@ export function askHumanTool(parley: Asker, defaults: AskHumanDefaults = {}) {
 /**
  * Resolves with the message that answers every approval that these messages request and do not answer: what people
  * decided, all asked at once; undefined where none is requested. Push it, and generate again: tools that were approved
- * run then, and of the others the model reads why.
+ * run then, and of the others the model reads why. With `asPlan` they are one plan.
  *
  * The tools are those of `toolApproval: { name: "user-approval" }` or `needsApproval: true`. Messages that were kept go
  * on after a crash: an approval is asked for once, under its id, and one process gets the message. `signal` ends the wait, never a request.
@@ -35,9 +43,9 @@ export function askHumanTool(parley: Asker, defaults: AskHumanDefaults = {}) {
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
  */
 export async function answerApprovals(
-  parley: Approver,
+  parley: Planner,
   messages: readonly ModelMessage[],
-  options: GateOptions = {},
+  { asPlan = false, ...options }: PlanGateOptions = {},
 ): Promise<ToolModelMessage | undefined> {
   // Where ids of calls come twice, the SDK runs the last call of that id: that one is asked about.
   const calls = new Map(partsOf(messages, isCall).map((call) => [call.toolCallId, call]));
@@ -46,20 +54,33 @@ export async function answerApprovals(
     ({ approvalId, isAutomatic }) => !isAutomatic && !answered.has(approvalId),
   );
   if (open.length === 0) return undefined;
-  const decisions = await Promise.all(
-    open.map(async ({ approvalId, toolCallId }) => {
-      const call = calls.get(toolCallId);
-      if (!call) throw new TypeError(`No call ${toolCallId} is in the messages that request its approval.`);
-      const run = { fn: call.toolName, args: call.input as object };
-      return { approvalId, ...(await verdictOn(parley, run, { ...options, asked: ["ai", approvalId, toolCallId] })) };
-    }),
-  );
-  await claimAll(parley, decisions, options.signal);
-  const content = decisions.map(({ approvalId, verdict }) => {
+  const held = open.map(({ approvalId, toolCallId }) => {
+    const call = calls.get(toolCallId);
+    if (!call) throw new TypeError(`No call ${toolCallId} is in the messages that request its approval.`);
+    return { names: [approvalId, toolCallId], run: { fn: call.toolName, args: call.input as object } };
+  });
+  const verdicts = await (asPlan && held.length > 1 ? byPlan() : oneByOne());
+  const content = open.map(({ approvalId }, i) => {
+    const verdict = verdicts[i] as Verdict;
     const reason = verdict.isApproved ? {} : { reason: verdict.why };
     return { type: "tool-approval-response", approvalId, approved: verdict.isApproved, ...reason } as const;
   });
   return { role: "tool", content };
+
+  async function byPlan(): Promise<Verdict[]> {
+    const asked = ["ai", "plan", ...held.flatMap(({ names }) => names)];
+    const runs = held.map(({ run }) => run);
+    const planned = await verdictsOnPlan(parley, runs, { ...options, asPlan, asked });
+    await useAll(planned, options.signal);
+    return planned.map(({ verdict }) => verdict);
+  }
+
+  async function oneByOne(): Promise<Verdict[]> {
+    const deciding = held.map(({ names, run }) => verdictOn(parley, run, { ...options, asked: ["ai", ...names] }));
+    const decisions = await Promise.all(deciding);
+    await claimAll(parley, decisions, options.signal);
+    return decisions.map(({ verdict }) => verdict);
+  }
 }
 
 type Part = Exclude<ModelMessage["content"], string>[number];

@@ -1,4 +1,4 @@
-import type { ApprovalOptions, Parley } from "@parley/sdk";
+import type { ApprovalOptions, DecidedCall, Parley, PlanOptions } from "@parley/sdk";
 import { withoutSteering } from "./ask-human.ts";
 
 /** The part of `Parley` that asks whether a call may run, and takes the decision for one run. */
@@ -12,6 +12,17 @@ export type GateOptions = Pick<
   ApprovalOptions,
   "to" | "channel" | "reason" | "rejectOptions" | "timeoutSeconds" | "signal"
 >;
+
+/** The part of `Parley` that asks about several calls at once. */
+export type Planner = Approver & Partial<Pick<Parley, "approveAll">>;
+
+export interface PlanGateOptions extends GateOptions {
+  /**
+   * Calls that wait at the same moment, two or more, are one plan: people decide them once, in their order, and edit
+   * nothing. Evidence and a title may go with it. Left out, each call is a request of its own.
+   */
+  asPlan?: boolean | Pick<PlanOptions, "title" | "evidence">;
+}
 
 /** A tool, and exactly the arguments it would run with. */
 export interface ToolRun {
@@ -59,6 +70,43 @@ export async function verdictOn(
     if (!(error instanceof Error) || !NOT_GIVEN.has(error.name)) throw error;
     return { id: idempotencyKey, verdict: { isApproved: false, why: withoutSteering(error.message) } };
   }
+}
+
+/** A decision of a plan, and the way to take its call for the run that goes on. */
+export interface PlannedVerdict {
+  verdict: Verdict;
+  use: DecidedCall["use"];
+}
+
+/**
+ * The same for several calls that wait at once: one plan (spec/a2h 22). `rejectOptions` do not go with plans.
+ *
+ * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approveAll`, {TypeError} for a client without it
+ */
+export async function verdictsOnPlan(
+  parley: Planner,
+  runs: readonly ToolRun[],
+  { asked, asPlan, rejectOptions: _, ...options }: PlanGateOptions & { asked: readonly string[] },
+): Promise<PlannedVerdict[]> {
+  if (!parley.approveAll) throw new TypeError("This client has no approveAll: update @parley/sdk.");
+  const shown = typeof asPlan === "object" ? asPlan : {};
+  const plan = await parley.approveAll(runs, { ...options, ...shown, idempotencyKey: await keyOf(asked) });
+  return plan.calls.map(({ fn, args, approved, comment, use }) => {
+    if (approved) return { verdict: { isApproved: true, args, isEdited: false }, use };
+    const said = plan.by ? `${plan.by.name} rejected ${fn}` : `Nobody decided in time: ${fn} is not approved`;
+    const why = withoutSteering(comment === undefined ? said : `${said}: ${comment}`);
+    return { verdict: { isApproved: false, why }, use };
+  });
+}
+
+/**
+ * Takes the approved calls of a plan in their order, for the run that resumes a framework with them.
+ *
+ * @throws {ParleyError} `not_in_plan` where another run has one of them, or their time is over
+ */
+export async function useAll(planned: readonly PlannedVerdict[], signal: AbortSignal | undefined): Promise<void> {
+  const run = crypto.randomUUID();
+  for (const { verdict, use } of planned) if (verdict.isApproved) await use({ run, ...(signal && { signal }) });
 }
 
 /** How often each name was decided about, for each client: a name that comes again after that is another call's. */

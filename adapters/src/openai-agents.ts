@@ -1,12 +1,14 @@
 import { type Agent, type RunState, type RunToolApprovalItem, tool } from "@openai/agents";
 import {
-  type Approver,
   claimAll,
   type Decided,
-  type GateOptions,
+  type PlanGateOptions,
+  type Planner,
   type ToolRun,
+  useAll,
   verdictOn,
   verdictOnce,
+  verdictsOnPlan,
 } from "./approvals.ts";
 import {
   type AskHumanDefaults,
@@ -42,7 +44,7 @@ export function askHumanTool(parley: Asker, defaults: AskHumanDefaults = {}) {
 export type Interrupted = Pick<RunState<unknown, Agent>, "getInterruptions" | "approve" | "reject"> &
   Partial<Pick<RunState<unknown, Agent>, "history">>;
 
-export interface InterruptionOptions extends GateOptions {
+export interface InterruptionOptions extends PlanGateOptions {
   /**
    * A name that no other run has: what was asked under it is asked once, also where a state that was kept is answered
    * again after a crash. Left out, every call of `answerInterruptions` asks anew.
@@ -52,17 +54,19 @@ export interface InterruptionOptions extends GateOptions {
 
 /**
  * Every interruption of the state is approved or rejected, as people decided, all asked at once; run the agent with the
- * state again, and tools that were approved run, and of the others the model reads why.
+ * state again, and tools that were approved run, and of the others the model reads why. With `asPlan`, several calls are one
+ * plan.
  *
  * The tools are those with `needsApproval`. `signal` ends the wait, never a request.
  *
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason; the state is as it was then
  */
 export async function answerInterruptions(
-  parley: Approver,
+  parley: Planner,
   state: Interrupted,
-  { runName = crypto.randomUUID(), ...options }: InterruptionOptions = {},
+  { runName = crypto.randomUUID(), asPlan = false, ...options }: InterruptionOptions = {},
 ): Promise<void> {
+  if (asPlan && (await isAnsweredByPlan(parley, state, { runName, asPlan, ...options }))) return;
   const items = state.getInterruptions().map((item) => ({ item, wanted: wantedIn(item) }));
   const ids = items.map(({ wanted }) => wanted?.id);
   const answers = await Promise.all(
@@ -87,6 +91,31 @@ export async function answerInterruptions(
     if (verdict.isApproved) state.approve(item);
     else state.reject(item, { message: verdict.why });
   }
+}
+
+/** Answers every interruption by one plan, where there are several calls to ask about. */
+async function isAnsweredByPlan(
+  parley: Planner,
+  state: Interrupted,
+  { runName = "", ...options }: InterruptionOptions,
+): Promise<boolean> {
+  const items = state.getInterruptions().map((item) => ({ item, wanted: wantedIn(item) }));
+  const held = items.flatMap(({ item, wanted }) => (wanted ? [{ item, ...wanted }] : []));
+  if (held.length < 2) return false;
+  const names = held.flatMap(({ id, run }) => [id, String(resultsIn(state, id)), run.fn, JSON.stringify(run.args)]);
+  const runs = held.map(({ run }) => run);
+  const planned = await verdictsOnPlan(parley, runs, {
+    ...options,
+    asked: ["openai-agents", runName, "plan", ...names],
+  });
+  await useAll(planned, options.signal);
+  for (const { item, wanted } of items) if (!wanted) state.reject(item, { message: NO_OBJECT });
+  for (const [i, { verdict }] of planned.entries()) {
+    const item = held[i]?.item as RunToolApprovalItem;
+    if (verdict.isApproved) state.approve(item);
+    else state.reject(item, { message: verdict.why });
+  }
+  return true;
 }
 
 const NO_OBJECT = "The arguments are no JSON object: nobody could be shown them.";

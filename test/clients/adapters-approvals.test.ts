@@ -193,6 +193,55 @@ describe("a tool behind a framework's own approval", () => {
     await assert.rejects(answerInterruptions(client(), stateAfter(0, 10), options), { code: "already_claimed" });
   });
 
+  it("Vercel AI SDK: several calls are one plan where that is wanted, and one process uses it", async () => {
+    const ana = await somebody();
+    const calls = [10, 20].map((amount, i) => ({
+      type: "tool-call" as const,
+      toolCallId: `c${i}`,
+      toolName: "issue_refund",
+      input: { ...REFUND, amount },
+    }));
+    const requests = calls.map(({ toolCallId }) => ({
+      type: "tool-approval-request" as const,
+      approvalId: fresh("approval"),
+      toolCallId,
+    }));
+    const kept: ModelMessage[] = [{ role: "assistant", content: [...calls, ...requests] }];
+    const options = { to: ana.name, asPlan: { title: "Refund both" } };
+    const both = Promise.allSettled([1, 2].map(() => answerApprovals(client(), kept, options)));
+    await isAsked(ana);
+    const [line, ...others] = await ana.inbox();
+    assert.deepEqual([line?.title, others], ["Refund both", []]);
+    await ana.decides({ approved: true, approved_calls: 1, comment: "One only" });
+    const ends = await both;
+    const answers = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
+    const refused = ends.flatMap((end) => (end.status === "rejected" ? [(end.reason as { code: string }).code] : []));
+    assert.deepEqual(refused, ["not_in_plan"]);
+    const reason = `${ana.name} rejected issue_refund: It was taken out of the plan: One only`;
+    assert.deepEqual(
+      answers[0]?.content.map((part) => ("approved" in part ? [part.approved, part.reason] : [])),
+      [
+        [true, undefined],
+        [false, reason],
+      ],
+    );
+  });
+
+  it("OpenAI Agents SDK: several calls are one plan where that is wanted", async () => {
+    const ana = await somebody();
+    const ran: unknown[] = [];
+    const turn = [10, 20].map((amount, i) => functionCall("issue_refund", { ...REFUND, amount }, { callId: `c${i}` }));
+    const model = new ScriptedModel([modelResponse(turn), modelResponse([assistantMessage("All is done")])]);
+    const agent = new OpenAiAgent({ name: "Support", model, tools: [openAiRefund(ran)] });
+    const { state } = await run(agent, "Refund both.");
+    const answering = answerInterruptions(client(), state, { to: ana.name, asPlan: true });
+    await ana.decides({ approved: true, approved_calls: 1, comment: "One only" });
+    await answering;
+    assert.equal((await run(agent, state)).finalOutput, "All is done");
+    assert.deepEqual(ran, [{ ...REFUND, amount: 10 }]);
+    assert.match(JSON.stringify(model.calls.at(-1)?.request.input), /taken out of the plan: One only/);
+  });
+
   it("OpenAI Agents SDK: nobody is asked about arguments that are no object, and they do not run", async () => {
     const ana = await somebody();
     const ran: unknown[] = [];
