@@ -22,6 +22,7 @@ from ._errors import (
     ValidationFailed,
 )
 from ._evidence import DiffEvidence, Evidence, ImageEvidence, LinkEvidence, MarkdownEvidence, TableEvidence
+from ._inquiries import AskedBack
 from ._plans import AsyncDecidedCall, DecidedCall, DecidedPlan, PlannedCall
 from ._wire import Question, Response
 
@@ -30,6 +31,7 @@ __all__ = [
     "ApprovalMismatch",
     "ApprovalRejected",
     "ApprovalUndecided",
+    "AskedBack",
     "AsyncDecidedCall",
     "AsyncParley",
     "Conflict",

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from ._consent import check_texts, consent_digest, copy_of
 from ._errors import ApprovalMismatch, ApprovalRejected, ApprovalUndecided
 from ._http import Connection
+from ._inquiries import AsyncOnInquiry
 from ._outcome import outcome, read, read_text, request
 from ._receipts import Wanted, can_verify, is_receipt_of, is_signed, people_in, present_keys, said_in
 from ._steps import Steps
@@ -62,17 +63,20 @@ def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapp
         "timeout_seconds": more.get("timeout_seconds"),
         "editable": more.get("editable") or None,
         "kwargs_schema": more.get("args_schema"),
+        "answers_inquiries": more.get("on_inquiry") and True,
     }
     body = {"run_id": "sdk", "call_id": call_id, "spec": {k: v for k, v in spec.items() if v is not None}}
     asked = yield from request(connection, "/function_calls", body)
-    call = yield from outcome(connection, _path(call_id), call_id, asked)
+    call = yield from outcome(connection, _path(call_id), call_id, asked, on_inquiry=more.get("on_inquiry"))
     run = _Run(call_id, fn, copied, bool(more.get("editable")), more.get("by"), since)
     return (yield from _decision(connection, call, run))
 
 
-def read_decision(connection: Connection, call_id: str, by: Optional[ApprovedBy] = None) -> Steps[Decision]:
+def read_decision(
+    connection: Connection, call_id: str, by: Optional[ApprovedBy], on_inquiry: Optional[AsyncOnInquiry]
+) -> Steps[Decision]:
     """Waits for what was asked before; what `Parley.decision` promises."""
-    call = yield from outcome(connection, _path(call_id), call_id)
+    call = yield from outcome(connection, _path(call_id), call_id, on_inquiry=on_inquiry)
     spec = call["spec"]
     run = _Run(call_id, spec["fn"], spec["kwargs"], bool(spec.get("editable")), by, None)
     return (yield from _decision(connection, call, run))

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from ._consent import check_texts
 from ._errors import NotAnswered
 from ._http import Connection
+from ._inquiries import AsyncOnInquiry
 from ._outcome import outcome, request
 from ._steps import Steps
 from ._whom import channel_id
@@ -38,6 +39,7 @@ def ask_person(
     schema: Optional[Mapping[str, Any]],
     timeout_seconds: Optional[int],
     idempotency_key: Optional[str],
+    on_inquiry: Optional[AsyncOnInquiry],
 ) -> Steps[PersonAnswer]:
     """Asks and waits; what `Parley.ask_person` promises."""
     if options is not None and schema is not None:
@@ -49,6 +51,7 @@ def ask_person(
         "channel_id": (yield from channel_id(connection, to)),
         "response_schema": schema if options is None else {"enum": list(options)},
         "timeout_seconds": timeout_seconds,
+        "answers_inquiries": on_inquiry and True,
     }
     body = {
         "apiVersion": "proto.a2h.dev/v1alpha1",
@@ -57,12 +60,12 @@ def ask_person(
         "spec": {name: value for name, value in spec.items() if value is not None},
     }
     asked = yield from request(connection, "/messages", body)
-    return _answer_in((yield from outcome(connection, _path(uid), uid, asked)))
+    return _answer_in((yield from outcome(connection, _path(uid), uid, asked, on_inquiry=on_inquiry)))
 
 
-def read_answer(connection: Connection, uid: str) -> Steps[PersonAnswer]:
+def read_answer(connection: Connection, uid: str, on_inquiry: Optional[AsyncOnInquiry]) -> Steps[PersonAnswer]:
     """Waits for what was asked before; what `Parley.answer` promises."""
-    return _answer_in((yield from outcome(connection, _path(uid), uid)))
+    return _answer_in((yield from outcome(connection, _path(uid), uid, on_inquiry=on_inquiry)))
 
 
 def withdraw_question(connection: Connection, uid: str, reason: Optional[str]) -> Steps[None]:

@@ -12,6 +12,7 @@ from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_questio
 from ._asyncio import run
 from ._asyncio import run as run_steps
 from ._evidence import Evidence
+from ._inquiries import AsyncOnInquiry as OnInquiry
 from ._place import connect
 from ._plans import AsyncDecidedCall, DecidedPlan, PlannedCall, approve_all, withdraw_plan
 from ._wire import Question, Response
@@ -156,6 +157,7 @@ class AsyncParley:
         schema: Optional[Mapping[str, Any]] = None,
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
+        on_inquiry: Optional[OnInquiry] = None,
     ) -> PersonAnswer:
         """As `Parley.ask_person`."""
         return await run(
@@ -167,12 +169,13 @@ class AsyncParley:
                 schema=schema,
                 timeout_seconds=timeout_seconds,
                 idempotency_key=idempotency_key,
+                on_inquiry=on_inquiry,
             )
         )
 
-    async def answer(self, request_id: str) -> PersonAnswer:
+    async def answer(self, request_id: str, *, on_inquiry: Optional[OnInquiry] = None) -> PersonAnswer:
         """As `Parley.answer`."""
-        return await run(read_answer(self._connection, request_id))
+        return await run(read_answer(self._connection, request_id, on_inquiry))
 
     async def withdraw_question(self, request_id: str, *, reason: Optional[str] = None) -> None:
         """As `Parley.withdraw_question`."""
@@ -192,6 +195,7 @@ class AsyncParley:
         args_schema: Optional[Mapping[str, Any]] = None,
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
+        on_inquiry: Optional[OnInquiry] = None,
     ) -> Decision:
         """As `Parley.approve`."""
         more = {
@@ -204,6 +208,7 @@ class AsyncParley:
             "args_schema": args_schema,
             "timeout_seconds": timeout_seconds,
             "idempotency_key": idempotency_key,
+            "on_inquiry": on_inquiry,
         }
         return await run(approve(self._connection, fn, args, more))
 
@@ -218,6 +223,7 @@ class AsyncParley:
         evidence: Optional[Sequence[Evidence]] = None,
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
+        on_inquiry: Optional[OnInquiry] = None,
     ) -> DecidedPlan[AsyncDecidedCall]:
         """As `Parley.approve_all`."""
         more = {
@@ -228,6 +234,7 @@ class AsyncParley:
             "evidence": None if evidence is None else list(evidence),
             "timeout_seconds": timeout_seconds,
             "idempotency_key": idempotency_key,
+            "on_inquiry": on_inquiry,
         }
         return await run(approve_all(self._connection, AsyncDecidedCall, calls, more))
 
@@ -235,9 +242,11 @@ class AsyncParley:
         """As `Parley.withdraw_plan`."""
         await run(withdraw_plan(self._connection, plan_id, reason))
 
-    async def decision(self, approval_id: str, *, by: Optional[ApprovedBy] = None) -> Decision:
+    async def decision(
+        self, approval_id: str, *, by: Optional[ApprovedBy] = None, on_inquiry: Optional[OnInquiry] = None
+    ) -> Decision:
         """As `Parley.decision`."""
-        return await run(read_decision(self._connection, approval_id, by))
+        return await run(read_decision(self._connection, approval_id, by, on_inquiry))
 
     async def claim(self, approval_id: str, *, run: str) -> None:
         """As `Parley.claim`."""
@@ -259,6 +268,7 @@ class AsyncParley:
         editable: bool = False,
         args_schema: Optional[Mapping[str, Any]] = None,
         timeout_seconds: Optional[int] = None,
+        on_inquiry: Optional[OnInquiry] = None,
     ) -> Callable[[Function], Function]:
         """As `Parley.require_approval`, for functions that are asynchronous; others are a TypeError."""
 
@@ -271,6 +281,7 @@ class AsyncParley:
             "editable": editable,
             "args_schema": args_schema,
             "timeout_seconds": timeout_seconds,
+            "on_inquiry": on_inquiry,
         }
 
         def behind_approval(function: Function) -> Function:

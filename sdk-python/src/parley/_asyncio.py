@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import inspect
 import io
 import ssl
-from typing import Any, Optional, cast
+from typing import Any, Union, cast
 from urllib.parse import urlsplit
 
-from ._steps import BROKEN, Exchange, Pause, Reply, Step, Steps, T
+from ._steps import BROKEN, Answer, Exchange, Pause, Reply, Step, Steps, T
 
 
 async def run(steps: Steps[T]) -> T:
@@ -27,7 +28,10 @@ async def run(steps: Steps[T]) -> T:
         return end.value
 
 
-async def _perform(step: Step) -> Optional[Reply]:
+async def _perform(step: Step) -> Union[Reply, str, None]:
+    if isinstance(step, Answer):
+        given = step.give(step.inquiry)
+        return (await given) if inspect.isawaitable(given) else given
     if isinstance(step, Pause):
         await asyncio.sleep(step.seconds)
         return None

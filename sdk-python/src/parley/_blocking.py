@@ -6,10 +6,10 @@ import time
 import urllib.error
 import urllib.request
 from email.message import Message
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Union, cast
 
 from ._place import is_here
-from ._steps import BROKEN, Pause, Reply, Step, Steps, T
+from ._steps import BROKEN, Answer, Pause, Reply, Step, Steps, T
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -38,7 +38,9 @@ def run(steps: Steps[T]) -> T:
         return end.value
 
 
-def _perform(step: Step) -> Optional[Reply]:
+def _perform(step: Step) -> Union[Reply, str, None]:
+    if isinstance(step, Answer):
+        return cast("Optional[str]", step.give(step.inquiry))
     if isinstance(step, Pause):
         time.sleep(step.seconds)
         return None

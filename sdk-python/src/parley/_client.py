@@ -12,6 +12,7 @@ from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_questio
 from ._blocking import run
 from ._blocking import run as run_steps
 from ._evidence import Evidence
+from ._inquiries import OnInquiry
 from ._place import connect
 from ._plans import DecidedCall, DecidedPlan, PlannedCall, approve_all, withdraw_plan
 from ._wire import Question, Response
@@ -170,6 +171,7 @@ class Parley:
         schema: Optional[Mapping[str, Any]] = None,
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
+        on_inquiry: Optional[OnInquiry] = None,
     ) -> PersonAnswer:
         """Waits until a person has answered, and returns the answer.
 
@@ -188,15 +190,16 @@ class Parley:
                 schema=schema,
                 timeout_seconds=timeout_seconds,
                 idempotency_key=idempotency_key,
+                on_inquiry=on_inquiry,
             )
         )
 
-    def answer(self, request_id: str) -> PersonAnswer:
+    def answer(self, request_id: str, *, on_inquiry: Optional[OnInquiry] = None) -> PersonAnswer:
         """Takes up the wait for what a person was asked before; the id is its idempotency key.
 
         Raises what `ask_person` does, and NotFound.
         """
-        return run(read_answer(self._connection, request_id))
+        return run(read_answer(self._connection, request_id, on_inquiry))
 
     def withdraw_question(self, request_id: str, *, reason: Optional[str] = None) -> None:
         """Takes back what a person was asked: nobody can answer it any more, and whoever waits for it gets NotAnswered.
@@ -219,6 +222,7 @@ class Parley:
         args_schema: Optional[Mapping[str, Any]] = None,
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
+        on_inquiry: Optional[OnInquiry] = None,
     ) -> Decision:
         """Waits until a person, or a rule of policy, has approved this call, and returns the decision.
 
@@ -227,6 +231,8 @@ class Parley:
         a channel that the operator has named; `channel` says it in the words of A2H. One of the people of `by` (ids, or
         "enrolled") must have approved, else it is ApprovalMismatch. The same under the same
         `idempotency_key` joins what was asked before. A server that goes away meanwhile is asked again under the same id.
+        `on_inquiry` answers what people ask back before they decide; without it they are told that nobody answers. The
+        wait goes on once it has returned, and ends with what it raises.
 
         Raises ApprovalRejected with the comment, ApprovalUndecided when nobody decided in time or it was cancelled,
         ApprovalMismatch, UnknownPerson, TypeError for arguments that JSON cannot carry, and what `ask` does.
@@ -241,6 +247,7 @@ class Parley:
             "args_schema": args_schema,
             "timeout_seconds": timeout_seconds,
             "idempotency_key": idempotency_key,
+            "on_inquiry": on_inquiry,
         }
         return run(approve(self._connection, fn, args, more))
 
@@ -255,6 +262,7 @@ class Parley:
         evidence: Optional[Sequence[Evidence]] = None,
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
+        on_inquiry: Optional[OnInquiry] = None,
     ) -> DecidedPlan[DecidedCall]:
         """Asks people once about several calls that are to run in this order, and returns the plan once it is decided.
 
@@ -274,6 +282,7 @@ class Parley:
             "evidence": None if evidence is None else list(evidence),
             "timeout_seconds": timeout_seconds,
             "idempotency_key": idempotency_key,
+            "on_inquiry": on_inquiry,
         }
         return run(approve_all(self._connection, DecidedCall, calls, more))
 
@@ -281,12 +290,14 @@ class Parley:
         """Nobody can approve the plan any more. Raises NotFound, and Conflict when it is over."""
         run(withdraw_plan(self._connection, plan_id, reason))
 
-    def decision(self, approval_id: str, *, by: Optional[ApprovedBy] = None) -> Decision:
+    def decision(
+        self, approval_id: str, *, by: Optional[ApprovedBy] = None, on_inquiry: Optional[OnInquiry] = None
+    ) -> Decision:
         """Takes up the wait for an approval that was asked for before; its id is its idempotency key.
 
         Raises what `approve` does, and NotFound.
         """
-        return run(read_decision(self._connection, approval_id, by))
+        return run(read_decision(self._connection, approval_id, by, on_inquiry))
 
     def claim(self, approval_id: str, *, run: str) -> None:
         """Takes the decision for this run, which then goes on with it: of any number of processes one gets it.
@@ -315,6 +326,7 @@ class Parley:
         editable: bool = False,
         args_schema: Optional[Mapping[str, Any]] = None,
         timeout_seconds: Optional[int] = None,
+        on_inquiry: Optional[OnInquiry] = None,
     ) -> Callable[[Function], Function]:
         """Puts a function behind an approval: each call asks with all its arguments, by name, waits, and runs it once.
 
@@ -332,6 +344,7 @@ class Parley:
             "editable": editable,
             "args_schema": args_schema,
             "timeout_seconds": timeout_seconds,
+            "on_inquiry": on_inquiry,
         }
 
         def behind_approval(function: Function) -> Function:

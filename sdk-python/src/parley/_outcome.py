@@ -7,10 +7,12 @@ import random
 import time
 from datetime import datetime
 from typing import Any, Callable, Mapping, Optional, cast
+from urllib.parse import quote
 
 from ._errors import ParleyError, bad_reply
 from ._http import Connection
-from ._steps import Pause, Steps, T
+from ._inquiries import TOO_LATE, AskedBack, AsyncOnInquiry, new_inquiries
+from ._steps import Answer, Pause, Steps, T
 
 A2H = "/a2h/v1alpha1"
 """Where the server speaks A2H."""
@@ -45,14 +47,19 @@ def outcome(
     first: Optional[Mapping[str, Any]] = None,
     *,
     id_member: str = "call_id",
+    on_inquiry: Optional[AsyncOnInquiry] = None,
 ) -> Steps[Mapping[str, Any]]:
     """Returns the request of that id once it is over. Raises ParleyError for a reply that is of another, or of none.
 
     A server that goes away meanwhile is tried again until the deadline has passed, and for ever where there is none.
+    Each inquiry is answered once by `on_inquiry`, and the wait goes on after it.
     """
     latest = _of_this((yield from read(connection, A2H + path)) if first is None else first, named, id_member)
     held = f"{A2H}{path}?wait={_HOLD_SECONDS}"
+    seen: set[str] = set()
     while not _is_over(latest):
+        for inquiry in new_inquiries(latest["status"], seen) if on_inquiry else ():
+            yield from _answer(connection, cast("AsyncOnInquiry", on_inquiry), inquiry)
         start = time.monotonic()
         left = _seconds_left(latest) + _GRACE_SECONDS
         reply = yield from persist(lambda: connection.send("GET", held, timeout=_HOLD_SECONDS + 15), left)
@@ -61,6 +68,17 @@ def outcome(
         if not _is_over(latest) and time.monotonic() - start < 1:
             yield Pause(1)
     return latest
+
+
+def _answer(connection: Connection, give: AsyncOnInquiry, inquiry: AskedBack) -> Steps[None]:
+    text = yield Answer(give, inquiry)
+    if not text or not text.strip():
+        return
+    try:
+        yield from request(connection, f"/inquiries/{quote(inquiry.id, safe='')}/answer", {"text": text})
+    except ParleyError as error:
+        if error.code not in TOO_LATE:
+            raise
 
 
 def persist(send: Callable[[], Steps[T]], seconds: float) -> Steps[T]:

@@ -101,9 +101,13 @@ def approve_all(
         "evidence": more.get("evidence"),
         "channel": (yield from channel_of(connection, more.get("to"), more.get("channel"))),
         "timeout_seconds": more.get("timeout_seconds"),
+        "answers_inquiries": more.get("on_inquiry") and True,
     }
     asked = yield from request(connection, "/plans", body)
-    plan = yield from outcome(connection, _path(plan_id), plan_id, asked, id_member="plan_id")
+    on_inquiry = more.get("on_inquiry")
+    plan = yield from outcome(
+        connection, _path(plan_id), plan_id, asked, id_member="plan_id", on_inquiry=on_inquiry
+    )
     status: Mapping[str, Any] = plan["status"]
     answers = _calls_in(plan)
     decided: list[Call] = []

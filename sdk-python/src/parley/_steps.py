@@ -6,6 +6,8 @@ import http.client
 from dataclasses import dataclass
 from typing import Any, Generator, Mapping, Optional, TypeVar, Union
 
+from ._inquiries import AskedBack, AsyncOnInquiry
+
 T = TypeVar("T")
 
 
@@ -29,6 +31,14 @@ class Pause:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """An answer that the program itself is to give."""
+
+    give: AsyncOnInquiry
+    inquiry: AskedBack
+
+
+@dataclass(frozen=True)
 class Reply:
     status: int
     headers: Mapping[str, str]
@@ -36,7 +46,7 @@ class Reply:
     body: bytes
 
 
-Step = Union[Exchange, Pause]
+Step = Union[Exchange, Pause, Answer]
 Steps = Generator[Step, Any, T]
 """Work that yields its steps, is sent each reply, and returns its result. What breaks a connection is thrown into it."""
 
