@@ -28,8 +28,9 @@ interface Leaf {
 }
 
 /** As many of the others are most of them. */
-const MOST = 0.8;
-const LEAST_OTHERS = 2;
+export const MOST = 0.8;
+/** Fewer others have nothing in common that one could stand out of. */
+export const LEAST_OTHERS = 2;
 const LONGEST_SAID = 80;
 /** Values behind so many of one argument are not compared, so that a call with more of them stands out. */
 const MOST_LEAVES = 200;

@@ -1,7 +1,7 @@
 import { yieldEvery, yieldToEventLoop } from "../../lib/event-loop.ts";
-import type { Risk } from "./risk.ts";
+import { LOWEST_FIRST, type Risk } from "./risk.ts";
 import { membersOf, riskiestNames } from "./argument-order.ts";
-import { argumentMarks, type BatchMark } from "./batch-marks.ts";
+import { argumentMarks, LEAST_OTHERS, MOST, type BatchMark } from "./batch-marks.ts";
 
 /** One of the waiting calls of an agent and function: the canonical JSON of its arguments, and its risk. */
 export interface BatchCall {
@@ -19,11 +19,6 @@ export interface ComparedCalls {
   marks: readonly (readonly BatchMark[])[];
 }
 
-const LOWEST_FIRST: readonly Risk[] = ["low", "normal", "unjudged", "high"];
-/** As many of the others are most of them. */
-const MOST = 0.8;
-/** Fewer others have nothing in common that one could stand out of. */
-const LEAST_OTHERS = 2;
 /** Looking at so many texts takes some milliseconds. */
 const TEXTS_AT_ONCE = 500;
 

@@ -23,7 +23,8 @@ import { isGuarded, maskedArguments } from "./view.ts";
  */
 export type Risk = "low" | "normal" | "high" | "unjudged";
 
-const LOWEST_FIRST: readonly Risk[] = ["low", "normal", "unjudged", "high"];
+/** Every risk, the lowest first. */
+export const LOWEST_FIRST: readonly Risk[] = ["low", "normal", "unjudged", "high"];
 
 /** Of all arguments, in characters: nobody reads more, and what goes by rules reads none of it then. */
 export const LONGEST_READ = 100_000;
