@@ -96,6 +96,19 @@ function langGraph(): GatedAgent {
   };
 }
 
+/** Returns a turn of the AI SDK in which two calls wait for approval. */
+function turnOfTwo(): ModelMessage[] {
+  const ids = ["c1", "c2"];
+  const calls = ids.map((toolCallId, i) => {
+    const input = { ...REFUND, amount: i };
+    return { type: "tool-call" as const, toolCallId, toolName: "issue_refund", input };
+  });
+  const requests = ids.map((toolCallId) => {
+    return { type: "tool-approval-request" as const, approvalId: fresh("approval"), toolCallId };
+  });
+  return [{ role: "assistant", content: [...calls, ...requests] }];
+}
+
 describe("a tool behind a framework's own approval", () => {
   let scene: Scene;
   before(async () => {
@@ -196,18 +209,7 @@ describe("a tool behind a framework's own approval", () => {
 
   it("Vercel AI SDK: several calls are one plan where that is wanted, and one process uses it", async () => {
     const ana = await somebody();
-    const calls = [10, 20].map((amount, i) => ({
-      type: "tool-call" as const,
-      toolCallId: `c${i}`,
-      toolName: "issue_refund",
-      input: { ...REFUND, amount },
-    }));
-    const requests = calls.map(({ toolCallId }) => ({
-      type: "tool-approval-request" as const,
-      approvalId: fresh("approval"),
-      toolCallId,
-    }));
-    const kept: ModelMessage[] = [{ role: "assistant", content: [...calls, ...requests] }];
+    const kept = turnOfTwo();
     const options = { to: ana.name, asPlan: { title: "Refund both" } };
     const both = Promise.allSettled([1, 2].map(() => answerApprovals(client(), kept, options)));
     await isAsked(ana);
@@ -268,20 +270,6 @@ describe("a tool behind a framework's own approval", () => {
   it("Vercel AI SDK: a plan that was withdrawn is told as one, and late runs of an approved one are refused", async () => {
     const ana = await somebody();
     const parley = client();
-    const kept = (): ModelMessage[] => {
-      const calls = [10, 20].map((amount, i) => ({
-        type: "tool-call" as const,
-        toolCallId: `c${i}`,
-        toolName: "issue_refund",
-        input: { ...REFUND, amount },
-      }));
-      const asked = calls.map(({ toolCallId }) => ({
-        type: "tool-approval-request" as const,
-        approvalId: fresh("approval"),
-        toolCallId,
-      }));
-      return [{ role: "assistant", content: [...calls, ...asked] }];
-    };
     const keys: string[] = [];
     const noted: Planner = {
       approve: (request) => parley.approve(request),
@@ -292,7 +280,7 @@ describe("a tool behind a framework's own approval", () => {
       },
     };
     const options = { to: ana.name, asPlan: true, timeoutSeconds: 600 };
-    const withdrawn = answerApprovals(noted, kept(), options);
+    const withdrawn = answerApprovals(noted, turnOfTwo(), options);
     await isAsked(ana);
     await parley.withdrawPlan(keys[0] ?? "", { reason: "Changed" });
     const why = "It was cancelled before anybody decided: issue_refund is not approved: Changed";
@@ -303,7 +291,7 @@ describe("a tool behind a framework's own approval", () => {
     );
 
     const stop = new AbortController();
-    const messages = kept();
+    const messages = turnOfTwo();
     const crashed = assert.rejects(answerApprovals(parley, messages, { ...options, signal: stop.signal }), /crashed/);
     await isAsked(ana);
     stop.abort(new Error("crashed"));
