@@ -1,4 +1,4 @@
-import type { ApprovalOptions, DecidedCall, Parley, PlanOptions } from "@parley/sdk";
+import type { ApprovalOptions, DecidedCall, DecidedPlan, Parley, PlanOptions } from "@parley/sdk";
 import { withoutSteering } from "./ask-human.ts";
 
 /** The part of `Parley` that asks whether a call may run, and takes the decision for one run. */
@@ -93,10 +93,14 @@ export async function verdictsOnPlan(
   const plan = await parley.approveAll(runs, { ...options, ...shown, idempotencyKey: await keyOf(asked) });
   return plan.calls.map(({ fn, args, approved, comment, use }) => {
     if (approved) return { verdict: { isApproved: true, args, isEdited: false }, use };
-    const said = plan.by ? `${plan.by.name} rejected ${fn}` : `Nobody decided in time: ${fn} is not approved`;
+    const said = plan.by ? `${plan.by.name} rejected ${fn}` : `${undecidedOf(plan)}: ${fn} is not approved`;
     const why = withoutSteering(comment === undefined ? said : `${said}: ${comment}`);
     return { verdict: { isApproved: false, why }, use };
   });
+}
+
+function undecidedOf({ status }: Pick<DecidedPlan, "status">): string {
+  return status.cancelled ? "It was cancelled before anybody decided" : "Nobody decided in time";
 }
 
 /**
@@ -113,21 +117,33 @@ export async function useAll(planned: readonly PlannedVerdict[], signal: AbortSi
 const decided = new WeakMap<Approver, Map<string, number>>();
 
 /**
- * The same for a call that a framework names by an id which a model may use again: once a decision was returned here, the
- * same names ask anew, so that one decision is for one call.
+ * Decides on what a framework names by ids which a model may use again: once a decision was returned here, the same names
+ * ask anew, so that one decision is for one call.
+ *
+ * @throws {unknown} as `decide`, which then counts for nothing
+ */
+export async function decideOnce<Decision>(
+  parley: Approver,
+  asked: readonly string[],
+  decide: (asked: readonly string[]) => Promise<Decision>,
+): Promise<Decision> {
+  const counts = decided.get(parley) ?? new Map<string, number>();
+  decided.set(parley, counts);
+  const name = await keyOf(asked);
+  const before = counts.get(name) ?? 0;
+  const decision = await decide(before === 0 ? asked : [...asked, String(before)]);
+  counts.set(name, before + 1);
+  return decision;
+}
+
+/**
+ * The same for one call, by its names and what would run.
  *
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
  */
 export async function verdictOnce(parley: Approver, run: ToolRun, options: VerdictOptions): Promise<Decided> {
-  const counts = decided.get(parley) ?? new Map<string, number>();
-  decided.set(parley, counts);
-  const asked = [...options.asked, run.fn, JSON.stringify(run.args)];
-  const name = await keyOf(asked);
-  const before = counts.get(name) ?? 0;
-  const again = before === 0 ? [] : [String(before)];
-  const decision = await verdictOn(parley, run, { ...options, asked: [...asked, ...again] });
-  counts.set(name, before + 1);
-  return decision;
+  const names = [...options.asked, run.fn, JSON.stringify(run.args)];
+  return decideOnce(parley, names, (asked) => verdictOn(parley, run, { ...options, asked }));
 }
 
 /**

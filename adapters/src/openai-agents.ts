@@ -2,6 +2,7 @@ import { type Agent, type RunState, type RunToolApprovalItem, tool } from "@open
 import {
   claimAll,
   type Decided,
+  decideOnce,
   type PlanGateOptions,
   type Planner,
   type ToolRun,
@@ -104,10 +105,9 @@ async function isAnsweredByPlan(
   if (held.length < 2) return false;
   const names = held.flatMap(({ id, run }) => [id, String(resultsIn(state, id)), run.fn, JSON.stringify(run.args)]);
   const runs = held.map(({ run }) => run);
-  const planned = await verdictsOnPlan(parley, runs, {
-    ...options,
-    asked: ["openai-agents", runName, "plan", ...names],
-  });
+  const decide = (asked: readonly string[]) => verdictsOnPlan(parley, runs, { ...options, asked });
+  const asked = ["openai-agents", runName, "plan", ...names];
+  const planned = await (state.history === undefined ? decideOnce(parley, asked, decide) : decide(asked));
   await useAll(planned, options.signal);
   for (const { item, wanted } of items) if (!wanted) state.reject(item, { message: NO_OBJECT });
   for (const [i, { verdict }] of planned.entries()) {

@@ -14,6 +14,8 @@ export const PARSING = { error: phraseOf, reportInput: true } as const;
 
 function phraseOf(issue: z.core.$ZodRawIssue): string {
   if (issue.code === "invalid_type") return TYPES[issue.expected] ?? "is not valid";
+  if (issue.code === "too_small" && issue.origin === "array") return `must hold ${issue.minimum} or more items`;
+  if (issue.code === "too_big" && issue.origin === "array") return `may hold at most ${issue.maximum} items`;
   return issue.code === "invalid_value" ? `must be ${oneOf(issue.values.map(String))}` : "is not valid";
 }
 
@@ -26,6 +28,7 @@ export function faultOf(issue: z.core.$ZodIssue): Fault {
   const says = issue.message;
   if (issue.code === "custom" && issue.params) return { says, constraint: "type", ...issue.params };
   if (issue.input === undefined) return { says: "is required", constraint: "required" };
+  if ("origin" in issue && issue.origin === "array") return { says, constraint: "length" };
   if (issue.code !== "invalid_value") return { says, constraint: "type" };
   return { says, constraint: issue.values.length === 1 ? "const" : "enum", allowed: issue.values };
 }

@@ -8,6 +8,7 @@ import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@o
 import { jsonSchema, type ModelMessage, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { answerApprovals } from "@parley/adapters/ai";
+import type { Planner } from "../../adapters/src/approvals.ts";
 import { answerInterrupts, approveInNode } from "@parley/adapters/langgraph";
 import { support as withLangGraph } from "../../adapters/examples/langgraph-approval.ts";
 import { answerInterruptions, type Interrupted } from "@parley/adapters/openai-agents";
@@ -93,6 +94,19 @@ function langGraph(): GatedAgent {
     told: () => JSON.stringify(model.calls.at(-1)?.messages.map(({ content }) => content)),
     ran,
   };
+}
+
+/** Returns a turn of the AI SDK in which two calls wait for approval. */
+function turnOfTwo(): ModelMessage[] {
+  const ids = ["c1", "c2"];
+  const calls = ids.map((toolCallId, i) => {
+    const input = { ...REFUND, amount: i };
+    return { type: "tool-call" as const, toolCallId, toolName: "issue_refund", input };
+  });
+  const requests = ids.map((toolCallId) => {
+    return { type: "tool-approval-request" as const, approvalId: fresh("approval"), toolCallId };
+  });
+  return [{ role: "assistant", content: [...calls, ...requests] }];
 }
 
 describe("a tool behind a framework's own approval", () => {
@@ -195,18 +209,7 @@ describe("a tool behind a framework's own approval", () => {
 
   it("Vercel AI SDK: several calls are one plan where that is wanted, and one process uses it", async () => {
     const ana = await somebody();
-    const calls = [10, 20].map((amount, i) => ({
-      type: "tool-call" as const,
-      toolCallId: `c${i}`,
-      toolName: "issue_refund",
-      input: { ...REFUND, amount },
-    }));
-    const requests = calls.map(({ toolCallId }) => ({
-      type: "tool-approval-request" as const,
-      approvalId: fresh("approval"),
-      toolCallId,
-    }));
-    const kept: ModelMessage[] = [{ role: "assistant", content: [...calls, ...requests] }];
+    const kept = turnOfTwo();
     const options = { to: ana.name, asPlan: { title: "Refund both" } };
     const both = Promise.allSettled([1, 2].map(() => answerApprovals(client(), kept, options)));
     await isAsked(ana);
@@ -240,6 +243,65 @@ describe("a tool behind a framework's own approval", () => {
     assert.equal((await run(agent, state)).finalOutput, "All is done");
     assert.deepEqual(ran, [{ ...REFUND, amount: 10 }]);
     assert.match(JSON.stringify(model.calls.at(-1)?.request.input), /taken out of the plan: One only/);
+  });
+
+  it("OpenAI Agents SDK: an equal turn of a state without history is another plan", async () => {
+    const ana = await somebody();
+    const said: string[] = [];
+    const items = [10, 20].map((amount) => {
+      const args = JSON.stringify({ ...REFUND, amount });
+      const callId = `functions.issue_refund:${amount}`;
+      return { name: "issue_refund", arguments: args, rawItem: { type: "function_call", callId, arguments: args } };
+    });
+    const state = {
+      getInterruptions: () => items,
+      approve: () => said.push("approve"),
+      reject: () => said.push("reject"),
+    } as unknown as Interrupted;
+    const parley = client();
+    for (const approved of [true, false]) {
+      const answering = answerInterruptions(parley, state, { runName: "same", to: ana.name, asPlan: true });
+      await ana.decides({ approved });
+      await answering;
+    }
+    assert.deepEqual(said, ["approve", "approve", "reject", "reject"]);
+  });
+
+  it("Vercel AI SDK: a plan that was withdrawn is told as one, and late runs of an approved one are refused", async () => {
+    const ana = await somebody();
+    const parley = client();
+    const keys: string[] = [];
+    const noted: Planner = {
+      approve: (request) => parley.approve(request),
+      claim: (id, options) => parley.claim(id, options),
+      approveAll: (calls, options) => {
+        keys.push(options?.idempotencyKey ?? "");
+        return parley.approveAll(calls, options);
+      },
+    };
+    const options = { to: ana.name, asPlan: true, timeoutSeconds: 600 };
+    const withdrawn = answerApprovals(noted, turnOfTwo(), options);
+    await isAsked(ana);
+    await parley.withdrawPlan(keys[0] ?? "", { reason: "Changed" });
+    const why = "It was cancelled before anybody decided: issue_refund is not approved: Changed";
+    const answer = await withdrawn;
+    assert.deepEqual(
+      answer?.content.map((part) => "reason" in part && part.reason),
+      [why, why],
+    );
+
+    const stop = new AbortController();
+    const messages = turnOfTwo();
+    const crashed = assert.rejects(answerApprovals(parley, messages, { ...options, signal: stop.signal }), /crashed/);
+    await isAsked(ana);
+    stop.abort(new Error("crashed"));
+    await crashed;
+    await ana.decides({ approved: true });
+    await scene.world.advance(600_000);
+    await assert.rejects(answerApprovals(parley, messages, options), {
+      code: "not_in_plan",
+      details: { reason: "expired" },
+    });
   });
 
   it("OpenAI Agents SDK: nobody is asked about arguments that are no object, and they do not run", async () => {

@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, describe, it } from "node:test";
 import { createKey } from "../../../src/access/create-key.ts";
 import { fresh, ROOMY, sharedWorld, until } from "../../support/contract.ts";
@@ -120,7 +124,60 @@ describe("the bridge, for people", () => {
       await client.close();
     }
   });
+
+  it("takes a call of a plan once though the reply is lost", async () => {
+    const dataDir = newFolder();
+    const program = await serve(dataDir);
+    await using way = await losingReplies(program.url, "use_approved_call");
+    const client = await openNew({ url: way.url }, "stdio", "auto");
+    try {
+      const asked = { calls: [DEPLOY, { fn: "announce", kwargs: {} }], max_wait_seconds: 0 };
+      const { plan_id: plan } = (await client.call("request_approval", asked)).structured;
+      const person = { url: program.url, key: await answerKey(dataDir) };
+      const [{ id }] = (await asPerson(person, "GET", "/people/me/asks")).asks;
+      const { digest } = await asPerson(person, "GET", `/people/me/asks/${id}`);
+      await asPerson(person, "POST", `/people/me/asks/${id}/decision`, { approved: true, digest });
+      for (const ord of [1, 2]) {
+        const { structured } = await client.call("use_approved_call", { call_id: `${plan}.${ord}` });
+        assert.deepEqual([structured["ord"], structured["error"]], [ord, undefined]);
+      }
+      assert.equal(way.lost, 1);
+    } finally {
+      await client.close();
+      program.child.kill("SIGTERM");
+      await program.ended;
+    }
+  });
 });
+
+/** Passes requests on to a server, and loses its first reply to one that has this word. */
+async function losingReplies(to: string, word: string) {
+  const way = { url: "", lost: 0, [Symbol.asyncDispose]: async () => void proxy.close() };
+  const proxy = createServer((request, response) => {
+    const pass = async () => {
+      const body = await text(request);
+      const { host: _, connection: __, "content-length": ___, ...headers } = request.headers;
+      const init = {
+        method: request.method ?? "POST",
+        headers: headers as Record<string, string>,
+        ...(body && { body }),
+      };
+      const reply = await fetch(`${to}${request.url}`, init);
+      const said = await reply.text();
+      if (way.lost === 0 && body.includes(word)) {
+        way.lost += 1;
+        response.destroy();
+        return;
+      }
+      response.writeHead(reply.status, { "content-type": reply.headers.get("content-type") ?? "text/plain" });
+      response.end(said);
+    };
+    pass().catch(() => response.destroy());
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  way.url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return way;
+}
 
 async function answerKey(dataDir: string): Promise<string> {
   const args = ["keys", "create", "phone", "--scope", "answer", "--person", "1"];

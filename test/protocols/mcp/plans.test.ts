@@ -13,6 +13,8 @@ const PNG = "iVBORw0KGgoAAAANSUhEUg==";
 const NO_WAIT = { max_wait_seconds: 0 };
 const pay = (amount: number) => ({ fn: "pay_out", kwargs: { amount } });
 const CALLS = [pay(1), pay(2)];
+const TABLE = { kind: "table", columns: ["a"], rows: [] };
+const MANY = Array.from({ length: 501 }, () => ["1"]);
 const EVIDENCE = [
   { kind: "markdown", text: "The bills are in." },
   { kind: "diff", text: "-a\n+b" },
@@ -259,6 +261,8 @@ for (const on of DATABASES) {
           "evidence[0].rows[0]",
           /1 cells/,
         ],
+        [{ calls, evidence: [{ ...TABLE, columns: [] }] }, "evidence[0].columns", /must hold 1 or more items$/],
+        [{ calls, evidence: [{ ...TABLE, rows: MANY }] }, "evidence[0].rows", /may hold at most 500 items$/],
         [{ calls, evidence: Array.from({ length: 21 }, () => EVIDENCE[0]) }, "evidence", /0 to 20 items/],
       ];
       for (const [args, field, says] of cases) {
