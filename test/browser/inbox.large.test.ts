@@ -72,8 +72,8 @@ describe("the Inbox room", () => {
         (one) => one.textContent?.split(" ")[0],
       ),
     );
-    assert.deepEqual(order.slice(0, 2), ["Snooze", "Hand"], "the rest stands below the header");
-    assert.deepEqual(order.slice(2, 10), ["Raw", "amount", "body", "last", "nested", "In", "Reject", "Approve"]);
+    assert.deepEqual(order.slice(0, 3), ["Snooze", "Hand", "Ask"], "the rest stands below the header");
+    assert.deepEqual(order.slice(3, 11), ["Raw", "amount", "body", "last", "nested", "In", "Reject", "Approve"]);
     const [width, has] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     assert.ok((width ?? 0) <= (has ?? 0));
 
