@@ -1,7 +1,6 @@
 import { findAlikeNames } from "./alike-names.ts";
 import { previewDigest, readPreview, type Preview, type PreviewWay } from "../gate/model/preview.ts";
 import type { ListedTool } from "../gate/model/tool.ts";
-import type { Clock } from "../lib/clock.ts";
 import { membersOf, withEveryDigit } from "../lib/json/exact-json.ts";
 import { BadJson, parseJsonBody } from "../lib/json/json-body.ts";
 import type { JudgedTools } from "./judged-tools.ts";
@@ -13,15 +12,12 @@ import { protocolMetaOf, type AskServer, type ToolList } from "./tool-list.ts";
 export interface PreviewContext {
   tools: ToolList;
   judged: Pick<JudgedTools, "judge">;
-  clock: Clock;
   askServer: AskServer;
 }
 
 /** A preview that cannot be shown, with a sentence for people. */
 export class PreviewFailed extends Error {}
 
-/** The server behind a gate has so long for a preview. */
-const PREVIEW_MS = 60_000;
 const MOST_DEPTH = 64;
 
 /**
@@ -43,11 +39,7 @@ export async function previewCall(
   const args = "tool" in way ? call.args : { ...call.args, ...way.arguments };
   if (findAlikeNames(args, tool["inputSchema"])) throw new PreviewFailed("its names are like those of its preview");
   const meta = protocolMetaOf(call);
-  const over = new AbortController();
-  const late = on.clock.sleep(PREVIEW_MS, AbortSignal.any([over.signal, signal])).then((): RpcJson => ({}));
-  const asked = on.askServer(CALL, { name, arguments: args, ...(meta && { _meta: meta }) }, signal);
-  const result = await Promise.race([asked, late]);
-  over.abort();
+  const result = await on.askServer(CALL, { name, arguments: args, ...(meta && { _meta: meta }) }, signal);
   const preview = result["isError"] === true ? undefined : readPreview(contentOf(result));
   if (!preview) throw new PreviewFailed("its server shows no list of at most 500 targets that can be read");
   return preview;
