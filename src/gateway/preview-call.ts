@@ -37,12 +37,22 @@ export async function previewCall(
   if (!tool) throw new PreviewFailed(`its server has no tool ${name} that shows its targets`);
   if (await isHeldBack(on, tool, signal)) throw new PreviewFailed(`${name}, which shows its targets, has changed`);
   const args = "tool" in way ? call.args : { ...call.args, ...way.arguments };
+  const stranger = "tool" in way ? undefined : strangerTo(tool, way.arguments);
+  // A server that does not know the argument would pass over it, and run the call.
+  if (stranger !== undefined)
+    throw new PreviewFailed(`${name} has no argument ${stranger}, by which it would show them`);
   if (findAlikeNames(args, tool["inputSchema"])) throw new PreviewFailed("its names are like those of its preview");
   const meta = protocolMetaOf(call);
   const result = await on.askServer(CALL, { name, arguments: args, ...(meta && { _meta: meta }) }, signal);
   const preview = result["isError"] === true ? undefined : readPreview(contentOf(result));
   if (!preview) throw new PreviewFailed("its server shows no list of at most 500 targets that can be read");
   return preview;
+}
+
+/** Returns the first argument that the schema of a tool does not name. */
+function strangerTo({ inputSchema }: ListedTool, args: RpcJson): string | undefined {
+  const properties = membersOf(membersOf(inputSchema)["properties"]);
+  return Object.keys(args).find((name) => !Object.hasOwn(properties, name));
 }
 
 async function isHeldBack(on: PreviewContext, tool: ListedTool, signal: AbortSignal): Promise<boolean> {

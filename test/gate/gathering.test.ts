@@ -8,7 +8,7 @@ import { gatedServer, type GatedServer, type Sent } from "../support/gateway.ts"
 import { OPERATOR } from "../support/identities.ts";
 
 const QUIET_MS = 200;
-const TOOLS = ["write_file", "delete_file", "alone", "purge", "show"].map((name) => ({
+const TOOLS = ["write_file", "delete_file", "alone", "purge", "show", "erase"].map((name) => ({
   name,
   inputSchema: { type: "object" },
 }));
@@ -16,6 +16,7 @@ const SETTINGS = gateSettings({
   "files.write_file": { planned: true },
   "files.delete_file": { planned: true },
   "files.purge": { preview: { tool: "show" } },
+  "files.erase": { preview: { arguments: { dry_run: true } } },
 });
 
 const done = ({ id, params }: Sent) =>
@@ -136,5 +137,12 @@ describe("a gate whose client sends several calls at once", () => {
     await waitingPlan(path);
     await advanceUntil(world(), 1000, () => Promise.resolve(server.toClient.some((line) => line.includes('"held"'))));
     assert.ok(clock.monotonic() - start < 60_000, "clients give up after a minute");
+  });
+
+  it("does not preview a call by an argument that its tool does not have, because the server would run it", async () => {
+    const server = await open();
+    say(server, "1", "erase");
+    assert.match(JSON.stringify(await server.answerTo("1")), /erase did not run: .*has no argument dry_run/);
+    assert.equal(server.calls.length, 0);
   });
 });
