@@ -39,6 +39,8 @@ export interface GatewayOptions {
   onError(error: unknown): void;
 }
 
+/** The server has so long for an answer to the gate itself: a list of its tools, or a preview. */
+const ANSWER_MS = 60_000;
 const SAME_ID = "This id is that of a request under way";
 
 /**
@@ -63,7 +65,7 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    this.#tools = openToolList((method, params) => this.#askServer(method, params));
+    this.#tools = openToolList((...asked) => this.#askServer(...asked));
     this.#judged = openJudgedTools(options.client);
     this.#gathering = openGathering(options, this.#gone.signal);
     this.#rounds = openRounds(options.clock, (run) => endRun(options, run, { outcome: "lost" }));
@@ -138,9 +140,14 @@ export class Gateway {
     });
   }
 
-  async #askServer(method: string, params: RpcJson): Promise<RpcJson> {
-    const id = `parley-gate-${this.#options.newRun()}`;
-    const answer = await this.#exchange(id, lineOf({ jsonrpc: "2.0", id, method, params }));
+  /** A server that does not answer in time, or before nobody waits for it any more, has answered nothing. */
+  async #askServer(method: string, params: RpcJson, signal: AbortSignal): Promise<RpcJson> {
+    const { clock, newRun } = this.#options;
+    const id = `parley-gate-${newRun()}`;
+    const over = new AbortController();
+    const late = clock.sleep(ANSWER_MS, AbortSignal.any([over.signal, signal])).then(() => null);
+    const answer = await Promise.race([this.#exchange(id, lineOf({ jsonrpc: "2.0", id, method, params })), late]);
+    over.abort();
     return membersOf(answer?.json["result"]);
   }
 
@@ -169,7 +176,7 @@ export class Gateway {
         judged: this.#judged,
         gathering: this.#gathering,
         rounds: this.#rounds,
-        askServer: (method, params) => this.#askServer(method, params),
+        askServer: (...asked) => this.#askServer(...asked),
         exchange,
       },
       call,

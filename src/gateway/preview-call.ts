@@ -1,7 +1,6 @@
 import { findAlikeNames } from "./alike-names.ts";
 import { previewDigest, readPreview, type Preview, type PreviewWay } from "../gate/model/preview.ts";
 import type { ListedTool } from "../gate/model/tool.ts";
-import type { Clock } from "../lib/clock.ts";
 import { membersOf, withEveryDigit } from "../lib/json/exact-json.ts";
 import { BadJson, parseJsonBody } from "../lib/json/json-body.ts";
 import type { JudgedTools } from "./judged-tools.ts";
@@ -13,15 +12,12 @@ import { protocolMetaOf, type AskServer, type ToolList } from "./tool-list.ts";
 export interface PreviewContext {
   tools: ToolList;
   judged: Pick<JudgedTools, "judge">;
-  clock: Clock;
   askServer: AskServer;
 }
 
 /** A preview that cannot be shown, with a sentence for people. */
 export class PreviewFailed extends Error {}
 
-/** The server behind a gate has so long for a preview. */
-const PREVIEW_MS = 60_000;
 const MOST_DEPTH = 64;
 
 /**
@@ -41,16 +37,22 @@ export async function previewCall(
   if (!tool) throw new PreviewFailed(`its server has no tool ${name} that shows its targets`);
   if (await isHeldBack(on, tool, signal)) throw new PreviewFailed(`${name}, which shows its targets, has changed`);
   const args = "tool" in way ? call.args : { ...call.args, ...way.arguments };
+  const stranger = "tool" in way ? undefined : strangerTo(tool, way.arguments);
+  // A server that does not know the argument would pass over it, and run the call.
+  if (stranger !== undefined)
+    throw new PreviewFailed(`${name} has no argument ${stranger}, by which it would show them`);
   if (findAlikeNames(args, tool["inputSchema"])) throw new PreviewFailed("its names are like those of its preview");
   const meta = protocolMetaOf(call);
-  const over = new AbortController();
-  const late = on.clock.sleep(PREVIEW_MS, AbortSignal.any([over.signal, signal])).then((): RpcJson => ({}));
-  const asked = on.askServer(CALL, { name, arguments: args, ...(meta && { _meta: meta }) }, signal);
-  const result = await Promise.race([asked, late]);
-  over.abort();
+  const result = await on.askServer(CALL, { name, arguments: args, ...(meta && { _meta: meta }) }, signal);
   const preview = result["isError"] === true ? undefined : readPreview(contentOf(result));
   if (!preview) throw new PreviewFailed("its server shows no list of at most 500 targets that can be read");
   return preview;
+}
+
+/** Returns the first argument that the schema of a tool does not name. */
+function strangerTo({ inputSchema }: ListedTool, args: RpcJson): string | undefined {
+  const properties = membersOf(membersOf(inputSchema)["properties"]);
+  return Object.keys(args).find((name) => !Object.hasOwn(properties, name));
 }
 
 async function isHeldBack(on: PreviewContext, tool: ListedTool, signal: AbortSignal): Promise<boolean> {

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { functionOf } from "../gate/model/gate-call.ts";
+import type { ListedTool } from "../gate/model/tool.ts";
 import type { WireGateAnswer } from "../wire/gate.ts";
 import { findAlikeNames } from "./alike-names.ts";
 import { ServerUnreachable, RequestRefused } from "./gate-client.ts";
@@ -39,26 +41,18 @@ export async function answerCall(on: CallContext, call: ClientCall, signal: Abor
   try {
     if (call.nextRound) return await continueRun(on, call, signal);
     const { id, args } = call;
+    const start = on.clock.monotonic();
     const place = on.gathering.place();
     const tool = await on.tools.find(call, signal);
-    if (!tool) return say(errorLine(id, CODE.invalidParams, `Unknown tool: ${call.name}`));
+    if (!tool) return say(unknownToolLine(call));
     const alike = findAlikeNames(args, tool["inputSchema"]);
     if (alike) return say(errorLine(id, CODE.invalidParams, alikeWords(alike)));
     if (await on.judged.isPlanned(tool, signal)) await on.gathering.join({ tool, arguments: args }, place, signal);
+    const asking = { call, tool, run: on.newRun(), start };
+    const says = "waiting for a person to decide";
+    const reply = await withProgress(on, { ...asking, says }, signal, () => askedFor(on, asking, signal));
+    if (reply.state === "started") return await runStarted(on, asking, reply, signal);
     const fn = functionOf({ gate: on.gate, tool: tool.name });
-    const run = on.newRun();
-    const ask = () =>
-      askedWith(on, call, signal, (wait_seconds) =>
-        on.client.ask({ tool, arguments: args, run, wait_seconds, previews: true }, signal),
-      );
-    let reply = await ask();
-    if (reply.state === "preview") {
-      const preview = await previewCall(on, call, reply.way, signal);
-      await on.client.plan({ calls: [{ tool, arguments: args, preview }], run: on.newRun() }, signal);
-      reply = await ask();
-    }
-    if (reply.state === "preview") throw new PreviewFailed("the server does not take them");
-    if (reply.state === "started") return await runStarted(on, { call, fn, run, reply }, signal);
     say(toolErrorLine(id, wordsOf(fn, reply), stateOf(reply)));
   } catch (error) {
     if (signal.aborted) return;
@@ -74,24 +68,65 @@ export async function answerCall(on: CallContext, call: ClientCall, signal: Abor
   }
 }
 
-/** Runs a call that was started, unless its targets are no longer those that people saw. */
-async function runStarted(
-  on: CallContext,
-  { call, fn, run: name, reply }: { call: ClientCall; fn: string; run: string; reply: StartedReply },
-  signal: AbortSignal,
-): Promise<void> {
-  const run = startRun(on, { call, fn, run: name, reply });
-  const { preview } = reply;
-  if (!preview) return runLeg(on, run, call, signal);
-  let isSame = false;
-  try {
-    isSame = await hasSameTargets(on, call, preview, signal);
-  } finally {
-    if (!isSame) await refuseRun(on, run);
+/** A call that is asked about, of a tool as its server listed it then. */
+interface Asking {
+  call: ClientCall;
+  tool: ListedTool;
+  run: string;
+  /** When the call came, in ms of the monotonic clock. */
+  start: number;
+}
+
+/** Asks about a call, and shows its targets where the server wants them seen. */
+async function askedFor(on: CallContext, asking: Asking, signal: AbortSignal): Promise<StartedReply | EndReply> {
+  const { call, tool, run } = asking;
+  const { args } = call;
+  const ask = () =>
+    askedWith(on, asking, signal, (wait_seconds) =>
+      on.client.ask({ tool, arguments: args, run, wait_seconds, previews: true }, signal),
+    );
+  let reply = await ask();
+  if (reply.state === "preview") {
+    const preview = await previewCall(on, call, reply.way, signal);
+    await on.client.plan({ calls: [{ tool, arguments: args, preview }], run: on.newRun() }, signal);
+    reply = await ask();
   }
-  if (isSame) return runLeg(on, run, call, signal);
-  const state = { state: "targets_changed", call_id: reply.id };
-  if (!signal.aborted) on.toClient(toolErrorLine(call.id, otherTargetsWords(fn), state));
+  if (reply.state === "preview") throw new PreviewFailed("the server does not take them");
+  return reply;
+}
+
+/** Runs a call that was started, unless its targets or its tool are no longer those of the approval. */
+async function runStarted(on: CallContext, asking: Asking, reply: StartedReply, signal: AbortSignal): Promise<void> {
+  const { gate, tools } = on;
+  const { call, tool } = asking;
+  const { id: call_id, preview } = reply;
+  const fn = functionOf({ gate, tool: tool.name });
+  const run = startRun(on, { call, fn, run: asking.run, reply });
+  const refusal = async () => {
+    const says = "looking at the targets again";
+    const look = () => !preview || hasSameTargets(on, call, preview, signal);
+    if (!(await withProgress(on, { ...asking, says }, signal, look))) {
+      return toolErrorLine(call.id, otherTargetsWords(fn), { state: "targets_changed", call_id });
+    }
+    // Its server may have changed the tool while people decided.
+    const listed = await tools.find(call, signal);
+    if (!listed) return unknownToolLine(call);
+    return isDeepStrictEqual(listed, tool)
+      ? null
+      : toolErrorLine(call.id, changedWords(fn), { state: "changed", tool: fn });
+  };
+  let refused: string | null | undefined;
+  try {
+    refused = await refusal();
+  } finally {
+    if (refused !== null || signal.aborted) await refuseRun(on, run);
+  }
+  if (signal.aborted) return;
+  return refused === null ? runLeg(on, run, call, signal) : on.toClient(refused);
+}
+
+function unknownToolLine({ id, name }: ClientCall): string {
+  return errorLine(id, CODE.invalidParams, `Unknown tool: ${name}`);
 }
 
 /** Only the run that got this `input_required`, with the same tool and arguments, goes on (spec/gate 6). */
@@ -132,15 +167,30 @@ function stateOf(reply: EndReply): object {
 
 /**
  * Asks until there is a decision: for as long as the client receives progress, and otherwise for as long as clients
- * wait.
+ * wait, from when the call came.
  */
 async function askedWith(
-  { clock, toClient, holdMs }: CallContext,
-  call: ClientCall,
+  { clock, holdMs }: CallContext,
+  { call, start }: Asking,
   signal: AbortSignal,
   ask: (waitSeconds: number) => Promise<WireGateAnswer>,
 ): Promise<WireGateAnswer> {
-  const start = clock.monotonic();
+  const isTold = progressTokenOf(call) !== undefined;
+  for (;;) {
+    const leftS = isTold ? ASK_AGAIN_S : Math.ceil((holdMs - (clock.monotonic() - start)) / 1000);
+    const reply = await ask(Math.max(0, Math.min(ASK_AGAIN_S, leftS)));
+    const isHeld = isTold || clock.monotonic() - start < holdMs;
+    if (reply.state !== "waiting" || !isHeld || signal.aborted) return reply;
+  }
+}
+
+/** Sends progress with these words, to a client that asked for it, until what the call waits for is there. */
+async function withProgress<T>(
+  { clock, toClient }: CallContext,
+  { call, start, says: message }: Asking & { says: string },
+  signal: AbortSignal,
+  wait: () => T | Promise<T>,
+): Promise<T> {
   const token = progressTokenOf(call);
   const over = new AbortController();
   const beat = async () => {
@@ -148,18 +198,13 @@ async function askedWith(
       await clock.sleep(BEAT_MS, over.signal);
       if (over.signal.aborted || signal.aborted || token === undefined) return;
       const progress = ((clock.monotonic() - start) / 1000) * PROGRESS_OF_A_SECOND;
-      const params = { progressToken: token, progress, message: "waiting for a person to decide" };
+      const params = { progressToken: token, progress, message };
       toClient(lineOf({ jsonrpc: "2.0", method: "notifications/progress", params }));
     }
   };
   const beating = beat();
   try {
-    for (;;) {
-      const leftS = token === undefined ? Math.ceil((holdMs - (clock.monotonic() - start)) / 1000) : ASK_AGAIN_S;
-      const reply = await ask(Math.max(0, Math.min(ASK_AGAIN_S, leftS)));
-      const isHeld = token !== undefined || clock.monotonic() - start < holdMs;
-      if (reply.state !== "waiting" || !isHeld || signal.aborted) return reply;
-    }
+    return await wait();
   } finally {
     over.abort();
     await beating;

@@ -287,6 +287,15 @@ describe("mistakes in settings", () => {
       "twilio: { api_url: 'http://10.0.0.1:4010' }\n",
       `FILE:1: twilio.api_url must be an http address of this machine, not "http://10.0.0.1:4010".`,
     ],
+    // A preview that is the very call would run it.
+    ...[{ tool: "purge" }, { arguments: {} }, { tool: "list", arguments: { dry: true } }].map(
+      (preview): [string, string] => [
+        `gate: { tools: ${JSON.stringify({ "files.purge": { preview } })} }\n`,
+        "FILE:1: gate.tools must be a block of names such as files.write_file, each with planned (true or false), or " +
+          "preview (a block with tool, the name of another tool, or with arguments, at least one), " +
+          `not ${JSON.stringify({ "files.purge": { preview } })}.`,
+      ],
+    ),
     ["limits: { canaries: [canary] }\n", "FILE:1: limits.canaries[0] must be a text of at least 8 characters."],
     ["wait_cap_s: 61\n", `FILE:1: wait_cap_s must be a whole number between 1 and 60, not 61.`],
     [

@@ -223,4 +223,22 @@ describe("a gate between a client and its server", () => {
       [...many.map(({ name }) => name), "drawn"],
     );
   });
+
+  it("does not run a call whose tool its server has changed or taken away while people decided", async () => {
+    for (const [path, later, says] of [
+      ["changed", [{ ...toolOf("write_file"), description: "Does more" }], /are not what was accepted/],
+      ["gone", [], /Unknown tool/],
+    ] as const) {
+      const tools: object[] = [toolOf("write_file")];
+      const server = await gatedServer(world(), done, tools);
+      const answer = server.call({ name: "write_file", arguments: { path } });
+      const id = await requestAbout(path);
+      tools.splice(0, 1, ...later);
+      server.gateway.fromServer(JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }));
+      await operator.decide(id, { approved: true });
+      assert.match(JSON.stringify(await answer), says);
+      assert.equal(server.calls.length, 0);
+      assert.deepEqual(endings(await actionsOf(world(), id)), ["gate_call.started", "gate_call.ended"]);
+    }
+  });
 });

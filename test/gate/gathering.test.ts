@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
-import { fresh, ROOMY, sharedWorld, until } from "../support/contract.ts";
+import { advanceUntil, fresh, ROOMY, sharedWorld, until } from "../support/contract.ts";
 import { decider, type Decider } from "../support/deciders.ts";
 import { gateSettings } from "../support/gate-settings.ts";
 import { gatedServer, type GatedServer, type Sent } from "../support/gateway.ts";
 import { OPERATOR } from "../support/identities.ts";
 
 const QUIET_MS = 200;
-const TOOLS = ["write_file", "delete_file", "alone"].map((name) => ({ name, inputSchema: { type: "object" } }));
-const SETTINGS = gateSettings({ "files.write_file": { planned: true }, "files.delete_file": { planned: true } });
+const TOOLS = ["write_file", "delete_file", "alone", "purge", "show", "erase"].map((name) => ({
+  name,
+  inputSchema: { type: "object" },
+}));
+const SETTINGS = gateSettings({
+  "files.write_file": { planned: true },
+  "files.delete_file": { planned: true },
+  "files.purge": { preview: { tool: "show" } },
+  "files.erase": { preview: { arguments: { dry_run: true } } },
+});
 
 const done = ({ id, params }: Sent) =>
   JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: params.name }] } });
@@ -107,6 +115,34 @@ describe("a gate whose client sends several calls at once", () => {
     assert.equal((await callsOf(plan)).length, 2);
     assert.equal((await operator.decide(plan, { approved: false })).status, 200);
     assert.match(JSON.stringify(await server.answerTo("3")), /did not run: rejected by operator/);
+    assert.equal(server.calls.length, 0);
+  });
+
+  it("counts a slow preview in the time for which a client is held, and sends progress meanwhile", async () => {
+    const { clock } = world();
+    const shown: Sent[] = [];
+    const server = await open((call) => (call.params.name === "show" ? void shown.push(call) : done(call)));
+    const path = fresh("file");
+    const start = clock.monotonic();
+    const params = { name: "purge", arguments: { path } };
+    server.say({ id: "held", method: "tools/call", params });
+    server.say({ id: "told", method: "tools/call", params: { ...params, _meta: { progressToken: "t" } } });
+    await until(() => Promise.resolve(shown.length === 2), "two previews");
+    await advanceUntil(world(), 10_000, () => Promise.resolve(clock.monotonic() - start >= 40_000));
+    assert.match(server.toClient.join(), /"progressToken":"t"/);
+    for (const { id } of shown) {
+      const result = { structuredContent: { targets: [path] } };
+      server.gateway.fromServer(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    }
+    await waitingPlan(path);
+    await advanceUntil(world(), 1000, () => Promise.resolve(server.toClient.some((line) => line.includes('"held"'))));
+    assert.ok(clock.monotonic() - start < 60_000, "clients give up after a minute");
+  });
+
+  it("does not preview a call by an argument that its tool does not have, because the server would run it", async () => {
+    const server = await open();
+    say(server, "1", "erase");
+    assert.match(JSON.stringify(await server.answerTo("1")), /erase did not run: .*has no argument dry_run/);
     assert.equal(server.calls.length, 0);
   });
 });

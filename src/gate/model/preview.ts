@@ -23,10 +23,20 @@ export function readPreview(value: Readonly<Record<string, unknown>>): Preview |
   const { targets, digest } = value;
   const isDigest = digest === undefined || (typeof digest === "string" && /^[!-~]{1,200}$/.test(digest));
   if (!Array.isArray(targets) || targets.length > MOST_TABLE_ROWS || !isDigest) return undefined;
-  const { columns, rows } = tableOf(targets as unknown[]);
-  if (columns.length > MOST_TABLE_COLUMNS || rows.some((row) => row.some((cell) => cell.length > LONGEST_CELL)))
-    return undefined;
+  if (!isShowable(targets)) return undefined;
   return { targets: targets as unknown[], ...(digest !== undefined && { digest: digest as string }) };
+}
+
+function isShowable(targets: readonly unknown[]): boolean {
+  try {
+    const { columns, rows } = tableOf(targets);
+    const cells = [columns, ...rows].flat();
+    return columns.length <= MOST_TABLE_COLUMNS && cells.every((cell) => cell.length <= LONGEST_CELL);
+  } catch (error) {
+    // A target can be nested too deep to be written.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 /** Returns the digest by which two previews are the same. */
@@ -39,7 +49,8 @@ export function previewEvidence(fn: string, preview: Preview): Evidence[] {
   const title = `Targets of ${fn}`.slice(0, LONGEST_EVIDENCE_TITLE);
   const table = { kind: "table", title, ...tableOf(preview.targets) } as const;
   if (preview.digest === undefined) return [table];
-  return [table, { kind: "markdown", title: "Digest of the targets", text: preview.digest }];
+  // In a table no mark of the digest makes a link or is lost.
+  return [table, { kind: "table", title: "Digest of the targets", columns: ["digest"], rows: [[preview.digest]] }];
 }
 
 function tableOf(targets: readonly unknown[]): { columns: string[]; rows: string[][] } {
@@ -47,10 +58,12 @@ function tableOf(targets: readonly unknown[]): { columns: string[]; rows: string
   if (columns.length === 0 || !targets.every(isJsonObject)) {
     return { columns: ["target"], rows: targets.map((target) => [cellOf(target)]) };
   }
-  return { columns, rows: targets.map((target) => columns.map((name) => cellOf(target[name]))) };
+  return {
+    columns,
+    rows: targets.map((target) => columns.map((name) => (Object.hasOwn(target, name) ? cellOf(target[name]) : ""))),
+  };
 }
 
 function cellOf(value: unknown): string {
-  if (value === undefined) return "";
   return typeof value === "string" ? value : canonicalExact(value);
 }
