@@ -5,8 +5,6 @@ import { claimNotice, findDueNotices } from "../../src/notices/store/notices.ts"
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { openNotify } from "../../src/notices/loops/notify.ts";
-import { answerInquiry, askBack } from "../../src/requests/inbox/inquire.ts";
-import { ANSWERS_INQUIRIES } from "../../src/requests/model/inquiry.ts";
 import { goAway } from "../../src/requests/inbox/away.ts";
 import { readRequest } from "../../src/requests/read/read-request.ts";
 import { tellDevices } from "../../src/requests/create/tell-devices.ts";
@@ -335,18 +333,6 @@ for (const on of DATABASES) {
       await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
       await soon(() => service.pushed.length === most + 2);
       assert.equal(titles().at(-1), "ana-bot");
-    });
-
-    itOnOne("of somebody who asked the agent back hear that it has answered", async () => {
-      const { ctx } = world.server;
-      const jane = await enrol(ctx, "Jane Doe");
-      await subscribe(await openBrowser(world, jane));
-      const made = await askPeople(ctx, { audience: toPerson(jane), wire: ANSWERS_INQUIRIES });
-      await until(() => service.pushed.length === 1, "a message");
-      await askBack(ctx, { requestId: made.id, person: jane }, "For whom?");
-      await answerInquiry(ctx, { asker: made.asker, id: `${made.id}.1` }, "For Lind & Sons");
-      await until(() => service.pushed.length === 2, "a message about the answer");
-      assert.equal(service.pushed[1]?.payload.notification.body, "ana-bot has answered your question.");
     });
 
     itOnOne("of somebody who is away are silent, and the stand-in's hear of what they may decide, once", async () => {

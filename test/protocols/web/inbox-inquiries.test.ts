@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { RequestId } from "../../../src/core/model/ids.ts";
+import { wordsOfTold } from "../../../src/requests/inbox/hand-on.ts";
+import { readRequest } from "../../../src/requests/read/read-request.ts";
 import { answerInquiry } from "../../../src/requests/inbox/inquire.ts";
 import { ANSWERS_INQUIRIES } from "../../../src/requests/model/inquiry.ts";
 import { listDeliveries } from "../../../src/requests/store/deliveries.ts";
@@ -104,6 +107,9 @@ for (const on of DATABASES) {
         [["email", true, "support has answered your question."]],
       );
       assert.equal((await ana.whole(ask)).snoozed_until, null);
+      const { ctx } = scene().world.server;
+      const words = await wordsOfTold(ctx, await readRequest(ctx, ask as RequestId), ana.person);
+      assert.equal(words, "support has answered your question.", "what a device says");
     });
 
     it("tells nobody who may not decide the request any more", async () => {
