@@ -21,7 +21,7 @@ export const APPROVE_TOOL = "approve";
 export const USE_TOOL = "use_approved_call";
 
 /** The tool that answers a question of somebody who is to decide. */
-export const ANSWER_TOOL = "answer_inquiry";
+const ANSWER_TOOL = "answer_inquiry";
 
 /** The tools that may wait: always a stream where the client takes one. */
 const WAITING: readonly unknown[] = [WAIT_TOOL, "contact_human", "request_approval", APPROVE_TOOL];
