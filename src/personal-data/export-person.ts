@@ -20,6 +20,7 @@ const OF_A_PERSON: ReadonlySet<string> = new Set([
 ]);
 /** Columns by which somebody else could act as the person, or that are digests of such. */
 const CREDENTIAL = /hash|^credential$|secret|sealed|^keys$|fingerprint|^network$/;
+const WRITTEN_IN = new Set(OWNED_TABLES.flatMap(({ writtenIn = [] }) => writtenIn));
 const FOLLOWED = OWNED_TABLES.flatMap(({ followed = [] }) => followed);
 
 type Printed = Readonly<Record<string, unknown>>;
@@ -60,7 +61,8 @@ async function rowsOf(
   const rows = new Map<string, Row[]>();
   for (const table of all.values()) {
     const columns = table.columns.filter((column) => OF_A_PERSON.has(column));
-    const found = await selectRowsOf(on, table, { columns, ids });
+    const writtenIn = table.columns.filter((column) => WRITTEN_IN.has(`${table.name}.${column}`));
+    const found = await selectRowsOf(on, table, { columns, writtenIn, ids });
     if (found.length > 0) rows.set(table.name, found);
   }
   for (const { from, by, to, column } of FOLLOWED) {

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { answerInquiry } from "../../src/requests/inbox/inquire.ts";
+import { transact } from "../../src/core/store/transact.ts";
+import { INBOX_TOPIC } from "../../src/core/store/wake.ts";
+import { answerInquiry, askBack as askBackAs } from "../../src/requests/inbox/inquire.ts";
 import { ANSWERS_INQUIRIES } from "../../src/requests/model/inquiry.ts";
+import { OWN_TASK } from "../../src/requests/model/task-of-request.ts";
+import { lockRequest, updateInquiries, updateRequest } from "../../src/requests/store/requests.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { callOf, nameSomebody, sharedInbox } from "./inbox-world.ts";
 import { pressUntil, SCREENS, type Screen } from "./visitor.ts";
@@ -54,6 +58,46 @@ describe("a question to the agent of a request in the inbox", () => {
       await thread(page).getByText("Lind & Sons, who paid twice.").waitFor();
     });
   }
+
+  it("goes to the coding agent of a task too, and two people may ask at the same moment", async () => {
+    const { world, browser } = scene();
+    const { ctx } = world.server;
+    const [ana, bo] = [await nameSomebody(world, "Ana Ruiz"), await nameSomebody(world, "Bo Lind")];
+    const task = { repo: "shop", id: "T-1", attempt: 1, agent: "claude", sandbox: "bubblewrap" };
+    const made = await askPeople(ctx, {
+      audience: { kind: "any", of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) },
+      ...callOf("deploy", { env: "staging" }),
+    });
+    const wire = { ...made.wire, ...ANSWERS_INQUIRIES, [OWN_TASK]: { ...task, about: "wish" } };
+    await transact(ctx, (tx) => updateRequest(tx, { ...made, wire }));
+    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    const { page } = visitor;
+    await askBack(page).click();
+    await dialog(page).getByLabel("Your question").fill("Which branch?");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await thread(page).getByText("Which branch?").waitFor();
+    await askBackAs(ctx, { requestId: made.id, person: bo.id }, "And who tests it?");
+    await thread(page).getByText("And who tests it?").waitFor();
+    // Two people may ask within one millisecond.
+    await transact(ctx, async (tx) => {
+      const locked = await lockRequest(tx, made.id);
+      const { inquiries = [] } = locked?.request ?? {};
+      if (locked)
+        await updateInquiries(
+          tx,
+          locked.request,
+          inquiries.map((one) => ({ ...one, at: locked.now })),
+        );
+      tx.wake(INBOX_TOPIC);
+    });
+    await answerInquiry(ctx, { asker: made.asker, id: `${made.id}.2` }, "Nobody yet.");
+    await thread(page).getByText("Nobody yet.").waitFor();
+    assert.deepEqual(await thread(page).locator("dl > dd:first-of-type").allTextContents(), [
+      "Which branch?",
+      "And who tests it?",
+    ]);
+  });
 
   it("says of an agent that answers none how it can be told something", async () => {
     const { world, browser } = scene();

@@ -37,7 +37,7 @@ describe("a lock screen", () => {
     it(`says who handed it on, with their note, instead of "${wants}", unless the operator wants nothing said`, () => {
       const handed = "Ana hands you this: yours?";
       const bodyOf = (shows: "subject" | "sentence" | "nothing") =>
-        requestMessage(askOf(form, WORDS), 0, { shows, handed }).body;
+        requestMessage(askOf(form, WORDS), 0, { shows, told: handed }).body;
       assert.deepEqual([bodyOf("subject"), bodyOf("sentence")], [handed, handed]);
       assert.equal(bodyOf("nothing"), "It stands in the inbox.");
     });

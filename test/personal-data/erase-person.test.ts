@@ -11,6 +11,10 @@ import { transact } from "../../src/core/store/transact.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { erasePerson } from "../../src/personal-data/erase-person.ts";
 import { exportPerson } from "../../src/personal-data/export-person.ts";
+import { answerInquiry } from "../../src/requests/inbox/inquire.ts";
+import { ANSWERS_INQUIRIES } from "../../src/requests/model/inquiry.ts";
+import { listDeliveries } from "../../src/requests/store/deliveries.ts";
+import { findRequest } from "../../src/requests/store/requests.ts";
 import { setOptedOut } from "../../src/requests/store/phones.ts";
 import { removeHuman } from "../../src/requests/end/remove-human.ts";
 import { askPeople, leaf, until } from "../support/addressed.ts";
@@ -214,6 +218,28 @@ for (const on of DATABASES) {
       assert.match(String(tables["people"]?.[0]?.["created_at"]), /^\d{4}-\d\d-\d\dT/);
       assert.doesNotMatch(JSON.stringify(tables), /"(hash|link_hash|reply_hash|recovery_hash|network)":/);
       assert.doesNotMatch(JSON.stringify(tables), /Bo Lind/);
+    });
+
+    it("exports and erases a question that somebody who sees everything put to an agent", async () => {
+      const scene = await openScene(on);
+      await using _ = scene;
+      const { ctx } = scene.world.server;
+      const eve = await scene.human("Eve Moe", { inboxScope: "all" });
+      await scene.human("Bo Lind");
+      const { id: ask, asker } = await askPeople(ctx, {
+        audience: leaf({ via: "inbox" }),
+        form: { kind: "reply", options: [] },
+        digest: null,
+        wire: ANSWERS_INQUIRIES,
+      });
+      accepted(await eve.answer.post(`//people/me/asks/${ask}/inquiries`, { text: "Eve Moe asks: why?" }));
+      const rows = async (name: string) => (await exportPerson(ctx, name)).tables["requests"] ?? [];
+      assert.deepEqual([(await rows("Eve Moe")).length, (await rows("Bo Lind")).length], [1, 0]);
+      await erasePerson(ctx, "Eve Moe", { by: BY, dryRun: false });
+      const [inquiry] = (await findRequest(ctx.db, ask))?.request.inquiries ?? [];
+      assert.match(inquiry?.text ?? "", /^Erased person \d+ asks: why\?$/);
+      await answerInquiry(ctx, { asker, id: `${ask}.1` }, "Because");
+      assert.deepEqual(await listDeliveries(ctx.db, ask), []);
     });
   });
 }

@@ -4,6 +4,8 @@ import { describe, it } from "node:test";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { systemFetch } from "../../src/lib/network/fetch.ts";
 import { createKey } from "../../src/access/create-key.ts";
+import type { RequestId } from "../../src/core/model/ids.ts";
+import { askBack, noteInquiriesTold } from "../../src/requests/inbox/inquire.ts";
 import { openAttemptMcp } from "../../src/workshop/mcp/attempt-mcp.ts";
 import { closeServer, listen } from "../../src/workshop/sandbox/doors-out.ts";
 import { fresh, ROOMY, until } from "../support/contract.ts";
@@ -30,6 +32,8 @@ const OFFERED = [
 interface Attempt extends AsyncDisposable, Node {
   world: World;
   waiting: number[];
+  /** The time of each message to the server. */
+  sent: number[];
   /** Breaks every connection to the server, and lets nothing through until it is mended. */
   cut(): void;
   mend(): void;
@@ -39,8 +43,9 @@ async function openEndpoint({
   isJailed = true,
   clock = systemClock,
   key,
-}: { isJailed?: boolean; clock?: Clock; key?: string } = {}): Promise<Attempt> {
-  const world = await openWorld({ on: "sqlite", env: ROOMY, running: true });
+  running = true,
+}: { isJailed?: boolean; clock?: Clock; key?: string; running?: boolean } = {}): Promise<Attempt> {
+  const world = await openWorld({ on: "sqlite", env: ROOMY, running });
   const { text } = await createKey(world.server.ctx, { name: "card-1", scope: "agent" });
   let isCut = false;
   const open = new Set<{ destroy(): void }>();
@@ -63,13 +68,14 @@ async function openEndpoint({
   });
   await listen(wire, { host: "127.0.0.1", port: 0 });
   const waiting: number[] = [];
+  const sent: number[] = [];
   const endpoint = openAttemptMcp({
     token: TOKEN,
     serverUrl: `http://127.0.0.1:${(wire.address() as AddressInfo).port}`,
     key: key ?? text,
     isJailed,
     clock,
-    fetch: systemFetch,
+    fetch: (...message) => (sent.push(Date.now()), systemFetch(...message)),
     onWaiting: (calls) => waiting.push(calls),
   });
   await listen(endpoint, { host: "127.0.0.1", port: 0 });
@@ -77,6 +83,7 @@ async function openEndpoint({
   return {
     world,
     waiting,
+    sent,
     url,
     server: world.server,
     call: (method, path, { headers, ...rest } = {}) =>
@@ -170,6 +177,33 @@ describe("the MCP endpoint of an attempt", () => {
     await jane.decides({ text: "b" });
     assert.equal((await late).structuredContent.response, "b");
     assert.deepEqual(attempt.waiting, [1, 0, 1, 0]);
+  });
+
+  it("hands on a question back whose reply was lost, once, and waits on for an agent that ignores it", async () => {
+    await using attempt = await openEndpoint({ running: false });
+    const { world } = attempt;
+    const { ctx } = world.server;
+    const jane = await somebody(world);
+    /** Lets the server end its holds until `isOver`. */
+    const heldUntil = (isOver: () => boolean) => until(async () => (await world.advance(241_000), isOver()));
+    const waiting = tool(attempt, "contact_human", { message: fresh("Which region?"), to: jane.number });
+    const { id } = await until(async () => (await jane.inbox())[0]);
+    await until(() => attempt.waiting.length === 1);
+    attempt.cut();
+    const asked = await askBack(ctx, { requestId: id as RequestId, person: jane.id }, "For whom?");
+    await noteInquiriesTold(ctx, asked);
+    attempt.mend();
+    let isHandedOn = false;
+    void waiting.then(() => (isHandedOn = true));
+    await heldUntil(() => isHandedOn);
+    const { call_id, inquiries, settled } = (await waiting).structuredContent;
+    assert.deepEqual([settled, inquiries[0].text], [false, "For whom?"]);
+
+    const { length: before } = attempt.sent;
+    const again = tool(attempt, "wait_for_human_responses", { question_id: call_id });
+    await heldUntil(() => attempt.sent.length >= before + 4);
+    await jane.decides({ text: "eu-west" });
+    assert.equal((await again).structuredContent.response, "eu-west");
   });
 
   it("waits for several calls at once, and takes each once though the reply is lost", async () => {

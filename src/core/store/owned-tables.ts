@@ -76,6 +76,8 @@ export interface OwnedTables {
   readonly unchanging?: readonly string[];
   /** The tables that name nobody and hold a person's questions and words, and the columns that lead to them. */
   readonly followed?: readonly FollowedTable[];
+  /** The columns of JSON, as `table.column`, in which `person` is the id of whoever wrote a part of it. */
+  readonly writtenIn?: readonly string[];
 }
 
 /** The rows of `to` whose `column` is in the column `by` of a person's rows in `from`. */

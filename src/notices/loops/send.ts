@@ -13,7 +13,7 @@ import {
 } from "../model/push-message.ts";
 import { quietMsLeft } from "../model/push-settings.ts";
 import { standInFor } from "../../requests/inbox/away.ts";
-import { wordsOfHandOn } from "../../requests/inbox/hand-on.ts";
+import { wordsOfTold } from "../../requests/inbox/hand-on.ts";
 import { listPending } from "../../requests/read/read-request.ts";
 import { insertRequestNotices } from "../../requests/store/device-notices.ts";
 import { findRequest } from "../../requests/store/requests.ts";
@@ -118,11 +118,11 @@ async function write(
   const found = await findRequest(ctx.db, subjectId);
   if (!found || found.request.state !== "open" || found.now >= found.request.expiresAt) return null;
   const { request, now } = found;
-  const handed = await wordsOfHandOn(ctx, request.id, person);
-  const standIn = handed === undefined ? await standInFor(ctx, found, person) : undefined;
+  const told = await wordsOfTold(ctx, request, person);
+  const standIn = told === undefined ? await standInFor(ctx, found, person) : undefined;
   if (standIn) {
     await transact(ctx, (tx) => insertRequestNotices(tx, request.id, [standIn.person], { inMs: 0 }));
     return null;
   }
-  return { message: requestMessage(request, now, { shows, handed }), now, expiresAt: request.expiresAt };
+  return { message: requestMessage(request, now, { shows, told }), now, expiresAt: request.expiresAt };
 }

@@ -66,17 +66,17 @@ const WANTS = {
 /**
  * Returns what an ask to somebody looks like on a device: who asks, what kind it is, and the subject where the agent gave
  * one; with `sentence` also the sentence of a call; with `nothing` only that something waits (spec/channels 5.2). The words
- * `handed`, with which somebody handed it on, come in place of these.
+ * `told`, with which its person is told of it again, come in place of these.
  */
 export function requestMessage(
   request: Request,
   now: number,
-  { shows = "subject", handed }: { shows?: LockScreen; handed?: string | undefined } = {},
+  { shows = "subject", told }: { shows?: LockScreen; told?: string | undefined } = {},
 ): PushMessage {
   const path = `/inbox/${request.id}`;
   const { agent, title } = viewBesideArguments(request);
   const wants = WANTS[request.form.kind];
-  const says = handed ?? (shows === "sentence" ? viewOutside(request).sentence : undefined);
+  const says = told ?? (shows === "sentence" ? viewOutside(request).sentence : undefined);
   const body = says ?? (request.wire["subject"] === true ? `${wants}: ${title}` : wants);
   return {
     title: shows === "nothing" ? "Something waits for you" : cutTo(LONGEST_TITLE, agent),

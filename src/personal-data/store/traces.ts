@@ -44,14 +44,25 @@ export async function updateRow(
   await tx.all(sql`UPDATE ${named(table.name)} SET ${join(sets, ", ")} WHERE ${isRow(key)}`);
 }
 
-/** Returns every row of the table in which one of these columns holds one of these ids. */
+/**
+ * Returns every row of the table in which one of `columns` holds one of these ids, or one of the columns `writtenIn` has
+ * one as the `person` of a part of its JSON.
+ */
 export function selectRowsOf(
   on: Queryable,
   table: Table,
-  { columns, ids }: { columns: readonly string[]; ids: readonly string[] },
+  {
+    columns,
+    writtenIn = [],
+    ids,
+  }: { columns: readonly string[]; writtenIn?: readonly string[]; ids: readonly string[] },
 ): Promise<Row[]> {
-  if (columns.length === 0 || ids.length === 0) return Promise.resolve([]);
-  const each = columns.map((column) => sql`${textOf(column)} IN (${join([...ids])})`);
+  if (columns.length + writtenIn.length === 0 || ids.length === 0) return Promise.resolve([]);
+  const written = ids.map((id) => pattern(`"person":${JSON.stringify(id)}`));
+  const each = [
+    ...columns.map((column) => sql`${textOf(column)} IN (${join([...ids])})`),
+    ...writtenIn.flatMap((column) => written.map((part) => sql`${textOf(column)} LIKE ${part} ESCAPE '!'`)),
+  ];
   const order = join(table.order.map(named), ", ");
   return on.all<Row>(sql`SELECT * FROM ${named(table.name)} WHERE ${join(each, " OR ")} ORDER BY ${order}`);
 }

@@ -17,7 +17,9 @@ import { endHeldIfDue } from "../end/end.ts";
 import { settledRefusal } from "../end/finish.ts";
 import { ALL_READERS, inForce, readersOf } from "../model/audience.ts";
 import { handOnWords, LONGEST_NOTE, standInWords, type HandOn } from "../model/hand-on.ts";
+import { inquiryAnsweredWords } from "../model/inquiry.ts";
 import type { Request } from "../model/request.ts";
+import { askerName } from "../model/view.ts";
 import {
   deleteHandOnsBy,
   deleteHandOnsTo,
@@ -156,13 +158,19 @@ export async function handOnsOf(
   return found;
 }
 
-/** Returns the words with which somebody was handed the request; undefined where nobody has done so. */
-export async function wordsOfHandOn(
+/**
+ * Returns the words with which somebody is told of a request again: that its agent has answered them, or who handed it to
+ * them, whichever is newer; else for whom they stand in. Undefined where there is nothing of these.
+ */
+export async function wordsOfTold(
   ctx: Pick<Context, "db" | "addressed">,
-  requestId: RequestId,
+  request: Request,
   person: string,
 ): Promise<string | undefined> {
-  const to = (await handOnsOf(ctx, person, [requestId])).get(requestId)?.to;
+  const to = (await handOnsOf(ctx, person, [request.id])).get(request.id)?.to;
+  const handedAt = to?.until === null ? to.at : 0;
+  const isAnswered = request.inquiries?.some((one) => one.person === person && (one.answeredAt ?? 0) > handedAt);
+  if (isAnswered) return inquiryAnsweredWords(askerName(request));
   if (!to) return undefined;
   const giver = (await findHuman(ctx.db, to.person))?.name ?? "";
   return to.until === null ? handOnWords(giver, to.note) : standInWords(giver);
@@ -207,7 +215,7 @@ async function receiversOf(
 }
 
 /** True where an enrolled person may decide a request as things are now. */
-async function mayDecide(
+export async function mayDecide(
   ctx: Pick<Context, "addressed">,
   on: Queryable,
   request: RequestAt,

@@ -25,7 +25,7 @@ import type { Inquiry, Request } from "../model/request.ts";
 import { askerName } from "../model/view.ts";
 import { lockRequest, updateInquiries } from "../store/requests.ts";
 import { deleteSnoozes } from "../store/snoozes.ts";
-import { lockOpen } from "./hand-on.ts";
+import { lockOpen, mayDecide } from "./hand-on.ts";
 import { tellAgain } from "./tell-again.ts";
 
 /**
@@ -83,8 +83,8 @@ export async function noteInquiriesTold(ctx: Pick<Context, "db" | "wake">, reque
 }
 
 /**
- * Stores the answer of an agent to an inquiry about its request, and tells the person who asked. The same answer again
- * changes nothing. Returns the request as it is then, and the place of the inquiry, from 1 on.
+ * Stores the answer of an agent to an inquiry about its request, and tells the person who asked, if they may still decide
+ * it. The same answer again changes nothing. Returns the request as it is then, and the place of the inquiry, from 1 on.
  *
  * @throws {Refusal} `inquiry_not_found` also for another agent's; `inquiry_answered`; `already_decided`,
  *   `request_expired` or `request_cancelled` once the request is over; `invalid_input`
@@ -111,10 +111,9 @@ export async function answerInquiry(
     const { person } = inquiry;
     const answered = { ...inquiry, toldAt: inquiry.toldAt ?? locked.now, answer, answeredAt: locked.now };
     const { inquiries = [] } = request;
-    const told = await tellAgain(ctx, tx, request, {
-      people: [person],
-      words: inquiryAnsweredWords(askerName(request)),
-    });
+    const words = inquiryAnsweredWords(askerName(request));
+    const isAsked = await mayDecide(ctx, tx, { request, now: locked.now }, person);
+    const told = isAsked ? await tellAgain(ctx, tx, request, { people: [person], words }) : request;
     const stored = await updateInquiries(tx, told, inquiries.with(named.place - 1, answered));
     await deleteSnoozes(tx, request.id, person);
     const actor = { kind: "agent", id: asker } as const;

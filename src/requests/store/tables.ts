@@ -111,6 +111,7 @@ export const REQUEST_TABLES: OwnedTables = {
     { from: "request_recipients", by: "ask_id", to: "requests", column: "ask_id" },
     { from: "decisions", by: "ask_id", to: "requests", column: "ask_id" },
   ],
+  writtenIn: ["requests.presses", "requests.inquiries"],
 };
 
 /** The columns of requests that other rooms read; the request of a plan stands there for its calls. */

@@ -15,6 +15,11 @@ interface AttemptMcpOptions extends McpUpstream {
   onWaiting(calls: number): void;
 }
 
+/** One attempt, with the ids of the questions back that its agent has been given. */
+interface Attempt extends AttemptMcpOptions {
+  given: Set<unknown>;
+}
+
 const OFFERED: readonly unknown[] = PARLEY_TOOLS;
 const NO_CROWD =
   "ask_human is not available without a sandbox: its answers would be text that anybody may have written. Ask a person with contact_human.";
@@ -33,8 +38,9 @@ const INTERNAL = -32603;
 export function openAttemptMcp(options: AttemptMcpOptions): Server {
   let waiting = 0;
   const count = (change: number) => options.onWaiting((waiting += change));
+  const given = new Set<unknown>();
   return createServer((http, reply) => {
-    answer(http, reply, options, count).catch(() => {
+    answer(http, reply, { ...options, given }, count).catch(() => {
       if (reply.headersSent) reply.destroy();
       else end(reply, 500, "");
     });
@@ -43,12 +49,7 @@ export function openAttemptMcp(options: AttemptMcpOptions): Server {
 
 type Count = (change: number) => void;
 
-async function answer(
-  http: IncomingMessage,
-  reply: ServerResponse,
-  options: AttemptMcpOptions,
-  count: Count,
-): Promise<void> {
+async function answer(http: IncomingMessage, reply: ServerResponse, options: Attempt, count: Count): Promise<void> {
   if (!isBearer(http.headers.authorization, options.token)) {
     return end(reply, 401, "", { "www-authenticate": 'Bearer realm="parley"' });
   }
@@ -77,7 +78,7 @@ async function answer(
 async function answerCall(
   call: ToolCall,
   { http, reply, signal }: { http: IncomingMessage; reply: ServerResponse; signal: AbortSignal },
-  options: AttemptMcpOptions,
+  options: Attempt,
   count: Count,
 ): Promise<void> {
   const { id, params } = call.rpc;
@@ -88,7 +89,7 @@ async function answerCall(
   if (name === "ask_human" && !options.isJailed) return end(reply, 200, refusalText(call.rpc, NO_CROWD));
 
   using held = openHold(count);
-  const asking = callTool(options, call, { signal, onWaiting: held.wait });
+  const asking = callTool(options, call, { signal, onWaiting: held.wait, given: options.given });
   if (!(http.headers.accept ?? "").includes("text/event-stream")) return end(reply, 200, answerText(id, await asking));
 
   const { clock } = options;

@@ -1,6 +1,6 @@
 import { newKey } from "@parley/sdk/idempotency-key";
 import type { JsonObject } from "../../lib/json/json-body.ts";
-import { objectOf, readObject } from "../agents/json-lines.ts";
+import { objectOf, objectsOf, readObject } from "../agents/json-lines.ts";
 import { askServer, type McpUpstream, type UpstreamReply } from "./upstream.ts";
 
 /** A tool call as the agent made it. */
@@ -14,6 +14,8 @@ interface CallOptions {
   signal: AbortSignal;
   /** The call waits from now on. */
   onWaiting(): void;
+  /** The ids of the questions back that the agent has been given. A reply that gives it another adds its id. */
+  given: Set<unknown>;
 }
 
 const WAIT_TOOL = "wait_for_human_responses";
@@ -41,7 +43,12 @@ export async function callTool(upstream: McpUpstream, call: ToolCall, options: C
   const given = objectOf(params["arguments"]);
   const ask = (tool: unknown, args: JsonObject) =>
     askServer(upstream, message(call, tool, args), { ...options, onAway: options.onWaiting });
-  if (!isWaitingTool(name)) return ask(name, given);
+  const { given: known } = options;
+  const hand = (reply: UpstreamReply): UpstreamReply => {
+    for (const id of inquiriesIn(foundIn(reply))) known.add(id);
+    return reply;
+  };
+  if (!isWaitingTool(name)) return hand(await ask(name, given));
 
   const { max_wait_seconds: most } = given;
   // Any other value is the server's to refuse.
@@ -50,25 +57,38 @@ export async function callTool(upstream: McpUpstream, call: ToolCall, options: C
   const waited = () => (clock.monotonic() - start) / 1000;
   const isAsking = ASKING_TOOLS.includes(name);
   let reply = await ask(name, { ...given, max_wait_seconds: 0 });
-  const pending = pendingOf(reply);
+  const pending = pendingOf(reply, known);
   const handle = isAsking ? (pending?.["plan_id"] ?? pending?.["call_id"]) : given["question_id"];
   const { min_responses: enough } = given;
   const wait = { question_id: handle, ...(!isAsking && enough !== undefined && { min_responses: enough }) };
-  while (pendingOf(reply) && typeof handle === "string") {
+  while (pendingOf(reply, known) && typeof handle === "string") {
     const left = most === undefined ? HOLD_S : Math.min(HOLD_S, Math.ceil(most - waited()));
     if (left <= 0) break;
     options.onWaiting();
     reply = await ask(WAIT_TOOL, { ...wait, max_wait_seconds: left });
   }
-  return withWaited(reply, Math.floor(waited()));
+  return hand(withWaited(reply, Math.floor(waited())));
 }
 
-/** Returns what a wait found while it is not over, and nobody asks the agent back. */
-function pendingOf({ text }: UpstreamReply): JsonObject | null {
+/**
+ * Returns what a wait found while it is not over, and nobody asks the agent back. The server says only once that somebody
+ * does, and that reply may have been lost: then a question back that the agent does not know ends the wait.
+ */
+function pendingOf(reply: UpstreamReply, known: ReadonlySet<unknown>): JsonObject | null {
+  const found = foundIn(reply);
+  const isAskedBack = found["asked_back"] === true || inquiriesIn(found).some((id) => !known.has(id));
+  return found["settled"] === false && !isAskedBack ? found : null;
+}
+
+/** Returns the result of a tool; empty for an error. */
+function foundIn({ text }: UpstreamReply): JsonObject {
   const result = objectOf(readObject(text)?.["result"]);
-  const found = objectOf(result["structuredContent"]);
-  const isPending = found["settled"] === false && found["asked_back"] !== true;
-  return result["isError"] !== true && isPending ? found : null;
+  return result["isError"] === true ? {} : objectOf(result["structuredContent"]);
+}
+
+/** Returns the ids of the questions back in a result that have no answer yet. */
+function inquiriesIn(found: JsonObject): unknown[] {
+  return objectsOf(found["inquiries"]).flatMap(({ id, answer }) => (answer === undefined ? [id] : []));
 }
 
 /** The agent waited once, however often the server was asked. */

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { RequestId } from "../../../src/core/model/ids.ts";
+import { wordsOfTold } from "../../../src/requests/inbox/hand-on.ts";
+import { readRequest } from "../../../src/requests/read/read-request.ts";
+import { answerInquiry } from "../../../src/requests/inbox/inquire.ts";
+import { ANSWERS_INQUIRIES } from "../../../src/requests/model/inquiry.ts";
 import { listDeliveries } from "../../../src/requests/store/deliveries.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import {
@@ -12,6 +17,7 @@ import {
   type Scene,
 } from "../../support/a2h.ts";
 import { fresh } from "../../support/contract.ts";
+import { askPeople, leaf } from "../../support/addressed.ts";
 import { DATABASES } from "../../support/world.ts";
 
 const WHY = "Which customer is this for?";
@@ -101,6 +107,26 @@ for (const on of DATABASES) {
         [["email", true, "support has answered your question."]],
       );
       assert.equal((await ana.whole(ask)).snoozed_until, null);
+      const { ctx } = scene().world.server;
+      const words = await wordsOfTold(ctx, await readRequest(ctx, ask as RequestId), ana.person);
+      assert.equal(words, "support has answered your question.", "what a device says");
+    });
+
+    it("tells nobody who may not decide the request any more", async () => {
+      const { ctx } = scene().world.server;
+      const ana = await somebody(scene());
+      const group = fresh("finance");
+      const groups = ctx.addressed.groups as Map<string, readonly string[]>;
+      groups.set(group, [ana.person]);
+      const { id: ask, asker } = await askPeople(ctx, {
+        audience: leaf({ via: "person", person: ana.person, group }),
+        wire: ANSWERS_INQUIRIES,
+      });
+      accepted(await ana.askBack(ask));
+      groups.set(group, []);
+      await answerInquiry(ctx, { asker, id: `${ask}.1` }, BECAUSE);
+      const told = (await listDeliveries(ctx.db, ask)).filter(({ words }) => words !== null);
+      assert.deepEqual(told, []);
     });
 
     it("takes one answer, of the agent that asked alone, while the request is open", async () => {

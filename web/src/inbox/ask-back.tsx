@@ -18,7 +18,8 @@ const LONGEST_QUESTION = 1000;
 /** Puts a question to the agent of a waiting ask, which stays open; or says that this agent cannot be asked. */
 export function AskBack({ ask }: { ask: WholeAsk }) {
   const [isOpen, setOpen] = useState(false);
-  const canAsk = ask.may_decide && ask.task === null;
+  // A review and a conflict are asked by Parley itself.
+  const canAsk = ask.may_decide && (ask.task === null || ask.task.about === "wish");
   const hasKeys = useCardKeys(ask.id, canAsk ? { q: () => setOpen(true) } : {});
   return (
     <>
@@ -94,8 +95,8 @@ function QuestionForm({ ask, onDone }: { ask: WholeAsk; onDone: () => void }) {
 export function Inquiries({ ask }: { ask: WholeAsk }) {
   return (
     <section class={styles.thread} role="log" aria-label={text.thread}>
-      {ask.inquiries.map((one) => (
-        <dl key={one.at}>
+      {ask.inquiries.map((one, at) => (
+        <dl key={at}>
           <dt class="muted">
             {text.asked(one.mine ? null : (one.name ?? "?"))} · <time dateTime={one.at}>{moment(one.at)}</time>
           </dt>
