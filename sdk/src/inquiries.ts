@@ -49,7 +49,8 @@ export function answerInquiries(
 
   async function answer({ id, text, by }: AskedBack): Promise<void> {
     const words = await onInquiry({ id, text, by });
-    if (words === undefined || words.trim() === "" || over.signal.aborted) return;
+    // A program in JavaScript may return anything.
+    if (typeof words !== "string" || words.trim() === "" || over.signal.aborted) return;
     await send(id, words, AbortSignal.any([signal, over.signal]));
   }
 

@@ -107,16 +107,18 @@ async function endOf<T extends Request>(
   const { signal } = patience;
   let latest = ofThis(first ?? (await read<T>(connection, `${A2H}${path}`, { signal })), waited);
   const call = { signal, query: { wait: HOLD_SECONDS }, timeoutMs: HOLD_SECONDS * 1000 + 15_000 };
+  if (!isOver(latest)) answering?.see(latest.status);
   while (!isOver(latest)) {
-    answering?.see(latest.status);
     const start = clock.now();
     // Without a deadline this is not a number, which no time is later than.
     const giveUpAt = Date.parse(latest.status.expires_at ?? "") + AWAY_MS;
     const look = () => connection.call<T>("GET", `${A2H}${path}`, call);
     const usual = patience.patienceMs === undefined ? { giveUpAt } : {};
     latest = ofThis(await persist(look, { ...usual, ...patience, clock }), waited);
+    if (isOver(latest)) return latest;
+    answering?.see(latest.status);
     // A server that does not hold reads must not be asked in a tight loop.
-    if (!isOver(latest) && clock.now() - start < 1000) await pause(clock, 1000, signal);
+    if (clock.now() - start < 1000) await pause(clock, 1000, signal);
   }
   return latest;
 }
