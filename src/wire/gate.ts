@@ -90,10 +90,12 @@ export const GateToolsBody = z
 const heldSeconds = z.int().describe("For so long a sign of life holds the call");
 const shared = { id: z.string(), ...toolApprovalShape };
 
-const previewWay = z.union([
-  z.object({ tool: z.string() }),
-  z.object({ arguments: z.record(z.string(), z.unknown()) }),
-]);
+const previewWay = z
+  .union([z.object({ tool: z.string() }), z.object({ arguments: z.record(z.string(), z.unknown()) })])
+  .meta({
+    id: "PreviewWay",
+    description: "How a call shows its targets: by another tool, or by the same with these arguments as well.",
+  });
 
 export const WireGateAnswer = z
   .union([

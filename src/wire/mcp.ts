@@ -28,6 +28,7 @@ export const WireMcpReply = z
 export type WireMcpReply = z.output<typeof WireMcpReply>;
 
 const responder = { id: z.string().optional(), name: z.string() };
+const person = z.object(responder).meta({ id: "ToolPerson", description: "A person as agents know one." });
 const decider = z.object({ kind: z.enum(["person", "agent", "policy", "cache"]), ...responder }).meta({
   id: "ToolDecider",
   description: "Who decided; `cache`: somebody who allowed exactly this earlier.",
@@ -37,7 +38,7 @@ const inquiry = z
   .object({
     id: z.string(),
     text: z.string(),
-    asked_by: z.object(responder),
+    asked_by: person,
     asked_at: wireMoment,
     answer: z.string().optional(),
   })
@@ -84,7 +85,7 @@ const toolContact = z.object({
   response: z.string().optional(),
   response_option_name: z.string().optional(),
   structured_response: z.unknown().optional(),
-  responder: z.object(responder).optional(),
+  responder: person.optional(),
   inquiries,
   expired: z.literal(true).optional(),
   ...times,

@@ -57,6 +57,7 @@ function inboxAt(node: Node, session: Record<string, string>, key: Record<string
     snooze: (ask: Request, until: string) => post(`asks/${ask.id}/snooze`, { until }),
     wake: (ask: Request) => call("DELETE", `asks/${ask.id}/snooze`),
     handOn: (ask: Request, { id: person }: { id: string }) => post(`asks/${ask.id}/hand-on`, { to: { person } }),
+    askBack: (ask: Request, text: string) => post(`asks/${ask.id}/inquiries`, { text }),
     takeBack: (ask: Request) => call("DELETE", `asks/${ask.id}/hand-on`),
     goAway: (until: string, standIn: { id: string }) => call("PUT", "away", { until, stand_in: standIn.id }),
     comeBack: () => call("DELETE", "away"),

@@ -4,8 +4,10 @@ import { readAudit } from "../../../src/core/read-audit.ts";
 import { cancelRequest } from "../../../src/requests/end/end.ts";
 import { followInbox } from "../../../src/requests/inbox/follow-inbox.ts";
 import { expireDueRequests } from "../../../src/requests/loops/expire.ts";
+import { answerInquiry, noteInquiriesTold } from "../../../src/requests/inbox/inquire.ts";
+import { ANSWERS_INQUIRIES } from "../../../src/requests/model/inquiry.ts";
 import type { Audience, Request } from "../../../src/requests/model/request.ts";
-import { readRequest } from "../../../src/requests/read/read-request.ts";
+import { readRequest, waitForRequest } from "../../../src/requests/read/read-request.ts";
 import { askPeople, providerOf, toPerson } from "../../support/addressed.ts";
 import { advanceUntil, DAY, fresh, HOUR, sharedWorld, wireNow } from "../../support/contract.ts";
 import { anyOf, signedIn } from "../../support/signed-in.ts";
@@ -244,6 +246,29 @@ describe("the inbox at two servers of one database", () => {
       const last = noted.findLast((action) => /^(pressed|press_undone)$/.test(action));
       assert.equal(await stateOf(one), last === "pressed" ? `approved by ${ana.id}` : "open", noted.join());
     }
+  });
+
+  it("has its agent asked back on the one while it waits at the other, and answered once", async () => {
+    const [ana, bo] = await two();
+    const one = await ask(anyOf(ana, bo), { wire: ANSWERS_INQUIRIES });
+    const { signal } = new AbortController();
+    const waiting = waitForRequest(ctx(), one.id, { waitMs: HOUR, signal, untilAskedBack: true });
+    const questions = [ana.at(other).askBack(one, "Why?"), bo.askBack(one, "For whom?")];
+    assert.deepEqual(
+      (await Promise.all(questions)).map(({ status }) => status),
+      [200, 200],
+    );
+    assert.ok((await waiting).inquiries);
+    const told = await noteInquiriesTold(ctx(), await readRequest(ctx(), one.id));
+    assert.ok(told.inquiries?.every(({ toldAt }) => toldAt !== undefined));
+
+    const answer = (server: Node, text: string) =>
+      answerInquiry(server.server.ctx, { asker: one.asker, id: `${one.id}.1` }, text);
+    const answers = await Promise.allSettled([answer(world(), "Here"), answer(other, "There")]);
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
+    const [shown] = (await bo.at(other).whole(one)).inquiries;
+    assert.equal(shown.answer, answers[0].status === "fulfilled" ? "Here" : "There");
+    assert.deepEqual((await record(one)).toSorted(), ["asked_back", "asked_back", "created", "inquiry_answered"]);
   });
 
   it("sends to the stand-in of somebody who is away on the one what is asked at the other, once", async () => {
