@@ -1,4 +1,4 @@
--- The tables of a store, schema 47, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 46, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 

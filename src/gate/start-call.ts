@@ -1,5 +1,4 @@
 import type { Context } from "../context.ts";
-import { callIdOf } from "../requests/model/plan.ts";
 import type { RequestId } from "../core/model/ids.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
@@ -7,6 +6,7 @@ import { transact } from "../core/store/transact.ts";
 import { Refusal } from "../refusals.ts";
 import { aboutRequest } from "../requests/create/create-request.ts";
 import type { Ending } from "../requests/end/finish.ts";
+import { callIdOf } from "../requests/model/plan.ts";
 import type { Request } from "../requests/model/request.ts";
 import { lockNextUse, storeUse, type NextUse } from "../requests/plans/use-call.ts";
 import { hasRun, HELD_MS, type GateCall } from "./model/gate-call.ts";

@@ -118,8 +118,7 @@ describe("the inbox by keyboard", () => {
 
     await keyboard.press("k");
     await heading(page, "Which colour?").waitFor();
-    await keyboard.press("/");
-    assert.ok(await hasFocus(page, "input[type=search]"));
+    await pressUntil(page, "/", () => hasFocus(page, "input[type=search]"));
     assert.equal((await readRequest(scene.world.server.ctx, refund.id)).outcome, null);
 
     await leaveField(page);

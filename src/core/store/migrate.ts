@@ -24,7 +24,7 @@ import { presses } from "./migrations/0042-presses.ts";
 import { handOns } from "./migrations/0043-hand-ons.ts";
 import { plans } from "./migrations/0044-plans.ts";
 import { absences } from "./migrations/0045-absences.ts";
-import { inquiries } from "./migrations/0047-inquiries.ts";
+import { inquiries } from "./migrations/0046-inquiries.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [

@@ -67,7 +67,7 @@ export type NewGateCall = Pick<
   | "againOf"
 >;
 
-/** True for a call whose run is over, as far as anybody will know. */
+/** True for a call that has run: its end is known, or stays unknown. */
 export function hasRun({ state }: Pick<GateCall, "state">): boolean {
   return state === "ended" || state === "unknown" || state === "settled";
 }

@@ -36,16 +36,14 @@ for (const on of DATABASES) {
         tool(world(), name, args, { headers: { ...headers, ...more } });
       const asks = (more: object = {}) =>
         call("request_approval", { calls: CALLS, title: "Pay the suppliers", to: jane.number, ...NO_WAIT, ...more });
-      const uses = async (id: string, more = {}) => (await call("use_approved_call", { call_id: id }, more)) as Used;
+      const uses = async (id: string, more = {}) => call("use_approved_call", { call_id: id }, more);
       return { jane, headers, call, asks, uses };
     }
-    interface Used {
-      isError?: boolean;
-      content: { text: string }[];
-      // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read results of every shape
-      structuredContent: any;
-    }
-    const codeOf = ({ isError, structuredContent: { error } }: Used) => [isError, error.code, error.details.reason];
+    const codeOf = ({ isError, structuredContent: { error } }: Awaited<ReturnType<typeof tool>>) => [
+      isError,
+      error.code,
+      error.details.reason,
+    ];
 
     it("are one request with its evidence, whose calls are used each once and in order", async () => {
       const { jane, call, asks, uses } = await scene();
