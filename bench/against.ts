@@ -17,7 +17,7 @@ import { openApprovals, openFloor, openRelay } from "./decision-load.ts";
 import { median, type Step } from "./load.ts";
 import { lookAtMachine } from "./machine.ts";
 import { openParleyLoad } from "./parley-load.ts";
-import { createKey, type Started, startFloor, startParley } from "./servers.ts";
+import { createAgentKeys, createKey, type Started, startFloor, startParley } from "./servers.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const CLIENTS = 32;
@@ -38,7 +38,7 @@ async function cyclesOf(name: string, root: string, dataDir: string, cleaners: (
   cleaners.push(() => server.stop());
   const crowd = await openParleyLoad(server.url, MANY_CLIENTS);
   const keyOf = (...words: string[]) => createKey({ root, dataDir }, ...words);
-  const approvals = openApprovals(server.url, CLIENTS, keyOf("bench", "--scope", "agent", "--self-respond"));
+  const approvals = openApprovals(server.url, CLIENTS, createAgentKeys({ root, dataDir }));
   const relay = openRelay(server.url, CLIENTS, {
     executor: keyOf("executor", "--scope", "executor"),
     service: keyOf("service", "--scope", "answer"),

@@ -16,7 +16,7 @@ import { openApprovals, openRelay } from "./decision-load.ts";
 import type { Step } from "./load.ts";
 import { lookAtMachine } from "./machine.ts";
 import { openParleyLoad } from "./parley-load.ts";
-import { createKey, startParley } from "./servers.ts";
+import { createAgentKeys, createKey, startParley } from "./servers.ts";
 
 const CLIENTS = 32;
 const DECISIONS = 6000;
@@ -110,7 +110,7 @@ async function measure(cycle: Cycle, dataDir: string, profileDir?: string): Prom
 
 async function open(cycle: Cycle, url: string, dataDir: string): Promise<{ step: Step; close(): void }> {
   const key = (...words: string[]) => createKey({ dataDir }, ...words);
-  if (cycle === "approval") return openApprovals(url, CLIENTS, key("bench", "--scope", "agent", "--self-respond"));
+  if (cycle === "approval") return openApprovals(url, CLIENTS, createAgentKeys({ dataDir }));
   if (cycle === "relay") {
     const keys = { executor: key("executor", "--scope", "executor"), service: key("service", "--scope", "answer") };
     return openRelay(url, CLIENTS, keys);

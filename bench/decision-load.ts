@@ -44,15 +44,18 @@ export async function wake(waiting: Promise<Reply>, answer: () => Promise<Reply>
   return settled.at - sent;
 }
 
-/** Opens the cycle of an approval: a call of a function, and the decision of a key that may answer it. */
-export function openApprovals(url: string, clients: number, key: string): DecisionLoad {
+/**
+ * Opens the cycle of an approval: a call of a function, and the decision of a key that may answer it. The clients share
+ * the keys evenly: each key is an agent.
+ */
+export function openApprovals(url: string, clients: number, keys: readonly string[]): DecisionLoad {
   const pairs = openPairs(url, clients);
-  const headers = `Authorization: Bearer ${key}\r\n`;
   const run = Date.now().toString(36);
   let asked = 0;
   return {
     async step(client) {
       const { asker, decider } = pairs.of(client);
+      const headers = `Authorization: Bearer ${keys[client % keys.length]}\r\n`;
       const id = `call_${run}_${(asked += 1)}`;
       const spec = { fn: "issue_refund", kwargs: { order: "A-1007", amount: 49.9, reason: "arrived broken" } };
       const body = JSON.stringify({ run_id: "run_9", call_id: id, spec });

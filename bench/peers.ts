@@ -24,7 +24,7 @@ import { openDbos } from "./peers/dbos.ts";
 import { installPeers, PEERS } from "./peers/packages.ts";
 import { openDatabase } from "./peers/postgres.ts";
 import { openRestate } from "./peers/restate.ts";
-import { createKey, startFloor, startParley, together } from "./servers.ts";
+import { createAgentKeys, startFloor, startParley, together } from "./servers.ts";
 
 const CLIENTS = 64;
 const CROWD = "crowd decisions/s";
@@ -145,8 +145,7 @@ async function parleyCells(ending: string, core?: number): Promise<Cell[]> {
   const alone = await startParley({ ...at, core });
   cleaners.push(() => alone.stop());
   const server = together(alone.url, database ? [alone, database] : [alone]);
-  const key = createKey(at, "bench", "--scope", "agent", "--self-respond");
-  const approvals = openApprovals(server.url, CLIENTS, key);
+  const approvals = openApprovals(server.url, CLIENTS, createAgentKeys(at));
   const crowd = await openParleyLoad(server.url, CLIENTS);
   cleaners.push(crowd.close, approvals.close);
   return [

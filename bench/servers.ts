@@ -98,6 +98,14 @@ export function createKey(at: { dataDir: string; root?: string; databaseUrl?: st
   }).trim();
 }
 
+/** So many agents ask for approvals: no single one asks thousands a minute. */
+const AGENTS = 16;
+
+/** Creates the keys of several agents, which may answer what they ask. */
+export function createAgentKeys(at: Parameters<typeof createKey>[0]): string[] {
+  return Array.from({ length: AGENTS }, (_, i) => createKey(at, `bench-${i}`, "--scope", "agent", "--self-respond"));
+}
+
 /** Starts the floor of `floor.ts` on a folder. */
 export function startFloor(folder: string, core?: number): Promise<Started> {
   return startProgram({ args: [file("./floor.ts"), folder], env: process.env, core });

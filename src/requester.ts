@@ -25,6 +25,11 @@ export interface Requester {
   stored?(tx: Tx, request: Request): Promise<void>;
   /** Returns up to `limit` ids of open requests whose answer nobody waits for any more. */
   listUnwanted?(on: Queryable, limit: number): Promise<string[]>;
+  /**
+   * Whether a request of its own changes no row but those of the request, and new ones: what stores or decides it may
+   * then share a commit.
+   */
+  changesNoOtherRows?(request: RequestWords): boolean;
   /** Returns whether what it asked for still waits for an answer; that is held from then on. */
   isWanted(tx: Tx, request: Request): Promise<boolean>;
   /**

@@ -22,3 +22,9 @@ export function yieldEvery(steps: number): () => Promise<void> | undefined {
     return done % steps === 0 ? yieldToEventLoop() : undefined;
   };
 }
+
+/** Resolves when everything that can go on in this turn of the event loop has gone on, before further input is read. */
+export function afterThisTurn(): Promise<void> {
+  // A tick that is asked for in a microtask comes when no microtask is left.
+  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+}

@@ -62,8 +62,9 @@ export async function answerQuestion(ctx: Context, asGiven: AnswerInput): Promis
   const words = await cleanWords(ctx, asGiven.given, speaker);
   const input = { ...asGiven, given: words.words };
   const judged = await judgedText(ctx, input);
-  const row = `question ${input.questionId}`;
-  return transact(ctx, (tx) => answerIn(ctx, tx, input, { words, judged }), { row });
+  const people = [asGiven.caller.person, asGiven.caller.participant].filter((id) => id !== undefined);
+  const rows = [`question ${input.questionId}`, ...people.map((id) => `person ${id}`)];
+  return transact(ctx, (tx) => answerIn(ctx, tx, input, { words, judged }), { rows });
 }
 
 /** Does the work of `answerQuestion` in a transaction that is under way. */
@@ -76,6 +77,9 @@ async function answerIn(
   const found = await findQuestion(tx, input.questionId);
   if (!found) throw new Refusal("question_not_found", { question_id: input.questionId });
   if (await isAsker(tx, found.question.asker, input)) throw new Refusal("self_answer");
+  // Which participant a fingerprint stands for is found later, and whoever asks through a question has rows of its own.
+  const isNamed = input.caller.person !== undefined || input.caller.participant !== undefined;
+  if (!isNamed || ctx.requesters.ofQuestion(found.question)) tx.runAlone?.();
 
   const identified = await identifyForWrite(ctx, tx, input.caller);
   const { identity, issue } = identified;

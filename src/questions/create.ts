@@ -46,7 +46,7 @@ export interface Sameness {
  */
 export async function createQuestion(ctx: Context, input: QuestionInput, sameness?: Sameness): Promise<Created> {
   const id = ctx.newId("q");
-  const created = await transact(ctx, async (tx) => {
+  const store = async (tx: Tx) => {
     const existing = sameness && (await claimOrFind(tx, input.asker, id, sameness));
     if (existing !== undefined) return existing;
     // point: create-key-claimed
@@ -54,7 +54,8 @@ export async function createQuestion(ctx: Context, input: QuestionInput, samenes
     const question = await storeQuestion(tx, { ...input, id }, now);
     if (input.fallback) await planFallback(tx, question, input.fallback);
     return { question, replayed: false, reading };
-  });
+  };
+  const created = await transact(ctx, store, { rows: [`asker ${input.asker}`] });
   if (typeof created !== "string") return created;
 
   const found = await findQuestion(ctx.db, created);

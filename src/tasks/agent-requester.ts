@@ -26,6 +26,7 @@ export function agentRequester(ctx: OwningAgent, door: string): Requester {
     stored: (tx, request) => tellTaskAskedIn(ctx, tx, request),
     // Behind whichever door: an attempt's key opens all that agents use.
     listUnwanted: findAttemptOrphans,
+    changesNoOtherRows: (request) => ownTaskOf(request) === null,
     isWanted: isAskerAtWork,
     async ended(tx, over) {
       await grantCall(ctx, tx, over);

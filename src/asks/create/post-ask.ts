@@ -73,7 +73,7 @@ const DAY_MS = 86_400_000;
 export async function postAsk(ctx: Context, input: AskInput): Promise<{ held: AskAt; replayed: boolean }> {
   if (ctx.relay.feature === false && !input.isOwn) throw new Refusal("feature_disabled");
   const id = input.id ?? `ask_${uuidV7(ctx.clock.now(), ctx.random)}`;
-  const posted = await transact(ctx, async (tx) => {
+  const store = async (tx: Tx): Promise<{ held: AskAt; replayed: boolean }> => {
     const existing = input.id === undefined ? undefined : await findAsk(tx, id);
     if (existing) return replay(existing, input);
 
@@ -120,7 +120,8 @@ export async function postAsk(ctx: Context, input: AskInput): Promise<{ held: As
     }
     await writeNotes(tx, notes);
     return { held: inserted, replayed: false };
-  });
+  };
+  const posted = await transact(ctx, store, isForPublic(input) ? {} : { rows: [`job ${input.jobId}`] });
   // point: ask-before-offer
   if (!posted.replayed && posted.held.ask.joinedTo === null) ctx.offer(id);
   return posted;

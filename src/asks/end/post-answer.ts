@@ -232,6 +232,7 @@ async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerI
       // The request to people is held first: a decision takes the rows in the same order. An ask that went to people
       // since it was read is found so here, too.
       const before = (await findAsk(tx, ask.id))?.ask ?? ask;
+      if (before.addressedId ?? before.questionId) tx.runAlone?.();
       const asked = await lockAsked(tx, before);
       const job = await lockJob(tx, ask.jobId);
       const held = await lockAsk(tx, ask.id);
@@ -246,7 +247,7 @@ async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerI
       await writeNotes(tx, done.notes);
       return done.answer;
     },
-    { row: `ask ${ask.id}` },
+    { rows: [`ask ${ask.id}`, `job ${ask.jobId}`] },
   );
   if (settled) return settled;
   const [held, before] = [await findAsk(ctx.db, ask.id), await findAnswer(ctx.db, ask.id)];

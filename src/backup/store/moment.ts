@@ -4,7 +4,7 @@ import pg from "pg";
 import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable } from "../../core/store/db.ts";
-import { postgresNumbers } from "../../core/store/postgres/postgres.ts";
+import { postgresNumbers } from "../../core/store/postgres/statement-batch.ts";
 import {
   beginSession,
   connectionTo,

@@ -22,6 +22,11 @@ export interface Tx extends Queryable {
   wake(topic: string): void;
   /** Passes a fact to the watchers of this server once this transaction has committed. */
   tell(fact: Fact): void;
+  /**
+   * Makes sure, before anything is written, that the rows named in `TransactionOptions` need not be all: where the
+   * transaction shares its commit with others this throws, and the work runs again by itself.
+   */
+  runAlone?(): void;
 }
 
 /** The result of a transaction that has committed. */
@@ -35,10 +40,11 @@ export interface TransactionOptions {
   /** May take many minutes, as a change of the schema does. */
   isLong?: boolean;
   /**
-   * Names a row that many transactions want at once. On PostgreSQL, those of one server that name the same row run one
-   * after another; the wait for those before counts as time only while none of them gets done.
+   * Names every row that the work reads and then writes by what it has read, the one that most others want first. On
+   * PostgreSQL, transactions that name different rows share a commit, and those that name the same run one after
+   * another; the wait for those before counts as time only while none of them gets done.
    */
-  row?: string;
+  rows?: readonly string[];
 }
 
 /**

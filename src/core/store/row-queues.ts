@@ -6,11 +6,11 @@ export interface RowQueues {
   /**
    * Runs `work` when everything before it in the queue named `row` has ended. `work` is given the moment (`monotonic`
    * of the clock, in ms) from which its own time counts: the last time that something before it got done, and at the
-   * earliest the moment it came.
+   * earliest `cameMs`, the moment it came.
    *
    * @throws {Refusal} `store_unavailable` when nothing before it got done for `stallMs`, or when `MOST_WAITING` wait
    */
-  run<T>(row: string, work: (sinceMs: number) => Promise<T>): Promise<T>;
+  run<T>(row: string, work: (sinceMs: number) => Promise<T>, cameMs?: number): Promise<T>;
 }
 
 /** As many wait for one row at one time (docs/reference/limits.md). */
@@ -53,8 +53,7 @@ export function openRowQueues(clock: Clock, stallMs: number): RowQueues {
   }
 
   return {
-    async run(row, work) {
-      const cameMs = clock.monotonic();
+    async run(row, work, cameMs = clock.monotonic()) {
       const queue = queues.get(row);
       if (queue && queue.waiting.size >= MOST_WAITING) throw new Refusal("store_unavailable");
       const own = queue ?? { waiting: new Set(), progressMs: -Infinity };

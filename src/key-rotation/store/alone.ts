@@ -7,7 +7,7 @@ import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { countCommit } from "../../core/store/store-marks.ts";
-import { postgresNumbers } from "../../core/store/postgres/postgres.ts";
+import { postgresNumbers } from "../../core/store/postgres/statement-batch.ts";
 import { BEGIN_LONG, beginSession, connectionTo, LONG_STATEMENT_MS } from "../../core/store/postgres/connection.ts";
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
 import { lockSecrets } from "../../core/store/sealed-secrets.ts";

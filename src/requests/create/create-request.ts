@@ -8,13 +8,14 @@ import { countRequests, findByRef, insertRequestIfNew, type NewRequest } from ".
 import { titleOf } from "../../core/model/title.ts";
 import { withoutSecrets } from "../../core/without-secrets.ts";
 import { appendAudit, type AuditNote } from "../../core/store/audit.ts";
-import type { Tx } from "../../core/store/db.ts";
+import type { TransactionOptions, Tx } from "../../core/store/db.ts";
 import { findHuman, type Human } from "../../access/store/humans.ts";
 import { insertDelivery, type NewDelivery } from "../store/deliveries.ts";
 import { transact } from "../../core/store/transact.ts";
 import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { tokenHashes, tokensOf } from "../links/delivery-tokens.ts";
 import { placeOfStandIn } from "../model/hand-on.ts";
+import type { Requester } from "../../requester.ts";
 import { tellDevices } from "./tell-devices.ts";
 
 /** A new request to people, but for what the store gives it. */
@@ -60,14 +61,22 @@ export async function createRequest(
   const titled = await withSubject(ctx, input);
   const requester = ctx.requesters.ofRequest(titled);
   const asked = (await requester.present?.(ctx.db, titled)) ?? titled;
-  return transact(ctx, async (tx) => {
-    const stored = await storeRequestIn(ctx, tx, asked);
-    if (stored.replayed) return stored;
-    await requester.stored?.(tx, stored.request);
-    await notifyRecipientsIn(ctx, tx, asked, stored.request);
-    return stored;
-  });
+  return transact(
+    ctx,
+    async (tx) => {
+      const stored = await storeRequestIn(ctx, tx, asked);
+      if (stored.replayed) return stored;
+      await requester.stored?.(tx, stored.request);
+      await notifyRecipientsIn(ctx, tx, asked, stored.request);
+      return stored;
+    },
+    rowsOfNew(requester, asked),
+  );
 }
+
+/** Names the rows for a transaction that stores a request: of the asker's requests one at a time is counted. */
+export const rowsOfNew = (requester: Requester, asked: RequestInput): TransactionOptions =>
+  requester.changesNoOtherRows?.(asked) === true ? { rows: [`asker ${asked.asker}`] } : {};
 
 /** The parts of the context that a request to people uses. */
 export type RequestContext = Pick<

@@ -3,9 +3,11 @@ import type { Context } from "../../context.ts";
 import type { Request } from "../model/request.ts";
 import { isJoint } from "../model/audience.ts";
 import { evaluate, type Policy } from "../../policy/model/policy.ts";
+import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 import {
   noteCreated,
+  rowsOfNew,
   storeRequestIn,
   notifyRecipientsIn,
   type RequestInput,
@@ -40,9 +42,11 @@ export async function requestCall(
   const call = await guardedCall(ctx, policy, given);
   const requester = ctx.requesters.ofRequest(call);
   const asked = (await requester.present?.(ctx.db, call)) ?? call;
-  return transact(ctx, async (tx) => {
+  const store = async (tx: Tx) => {
     const judged = await judgeCall(tx, { policy, call: asked, forPeople });
-    const { risk } = judged.policyDecision;
+    const { risk, countedAs, observed } = judged.policyDecision;
+    // Calls that a rule decides or watches are counted in rows of the rule.
+    if (countedAs ?? observed) tx.runAlone?.();
     const ruled = { ...(mayBeGranted(judged) && { standing: true }), ...(risk && { risk }) };
     const input = { ...asked, wire: { ...asked.wire, ...ruled } };
     const stored = await storeRequestIn(ctx, tx, input);
@@ -65,7 +69,8 @@ export async function requestCall(
       data: { policy_version, ...(grant && { grant }) },
     });
     return { request, replayed: false };
-  });
+  };
+  return transact(ctx, store, rowsOfNew(requester, asked));
 }
 
 /** Returns whether neither a rule nor a permission decides a call as they are now. Nothing is counted or stored. */

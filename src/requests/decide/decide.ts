@@ -62,13 +62,18 @@ export async function decideRequest(ctx: Context, input: DecisionInput): Promise
   }
   try {
     const decision = await judged(ctx, request, input);
-    const result = await transact(ctx, (tx) => decideIn(ctx, tx, input, decision));
+    const result = await transact(ctx, (tx) => decideIn(ctx, tx, input, decision), rowsToDecide(ctx, request, input));
     if (result instanceof Refusal) throw result;
     return result;
   } catch (error) {
     if (error instanceof Refusal) await noteRefused(ctx, input, error);
     throw error;
   }
+}
+
+function rowsToDecide({ requesters }: Ending, request: Request, { responder: { person } }: DecisionInput) {
+  if (requesters.ofRequest(request).changesNoOtherRows?.(request) !== true) return {};
+  return { rows: [`request ${request.id}`, ...(person === null ? [] : [`person ${person}`])] };
 }
 
 /** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */

@@ -28,7 +28,7 @@ export function connectionTo(url: string, waitMs: number, name: string): pg.Clie
 const part = (ms: number, of: number): number => Math.max(1, Math.round(ms * of));
 
 /** The limits of a session by PostgreSQL's names, in ms. */
-interface SessionLimits {
+export interface SessionLimits {
   statement_timeout: number;
   lock_timeout: number;
   idle_in_transaction_session_timeout: number;

@@ -1,10 +1,23 @@
 import pg from "pg";
 import { systemClock } from "../../../lib/clock.ts";
 import { Refusal } from "../../../refusals.ts";
-import type { CommitResult, Db, Fact, Queryable, Tx } from "../db.ts";
-import { BEGIN_LONG, beginSession, breakConnection, connectionTo, LONG_STATEMENT_MS } from "./connection.ts";
+import type { CommitResult, Db, Queryable, Tx } from "../db.ts";
 import { openRowQueues } from "../row-queues.ts";
-import { oncePerText, type Sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
+import {
+  BEGIN_LONG,
+  beginSession,
+  breakConnection,
+  connectionTo,
+  LONG_STATEMENT_MS,
+  type SessionLimits,
+} from "./connection.ts";
+import { isUnheard, sqlStateOf, translate } from "./errors.ts";
+import { type GroupOptions, GROUPS_AT_ONCE, openGroupCommits } from "./group-commit.ts";
+import { openReads, type ReadOptions } from "./reads.ts";
+import type { Left } from "./session.ts";
+import { postgresNumbers, sendTogether } from "./statement-batch.ts";
+import { BEGIN, runTransaction } from "./transaction.ts";
 
 export interface PostgresOptions {
   url: string;
@@ -29,22 +42,14 @@ interface PoolSizes {
  */
 const POOL_SIZES: PoolSizes = { transactions: 15, reads: 10 };
 const ATTEMPTS = 6;
-const DISK_FULL = "53100";
+/** Transactions that share a commit wait no longer than this, in ms, for a row that somebody else holds. */
+const SHARING_LOCK_MS = 100;
 /** Connections are replaced after this time, and the plans they keep with them: tables may have grown meanwhile. */
 const PLANS_LAST_SECONDS = 300;
 /** A deadlock, a conflict of serialization, and a transaction that the database ended because this server stood still. */
 const NEVER_HAPPENED = new Set(["40P01", "40001", "25P03"]);
 /**
- * Nobody waits longer than this, in ms, or than the rest of the wait: a connection that cannot roll back is
- * cut off.
- */
-const ROLLBACK_WITHIN_MS = 200;
-
-/** Returns the rest of a wait, in ms. @throws {Refusal} `store_unavailable` when no time is left */
-type Left = () => number;
-
-/**
- * Opens two pools, for transactions and for reads, on PostgreSQL (15 or newer, with `fsync`, `full_page_writes` and
+ * Opens pools for transactions, for those that share commits, and for reads on PostgreSQL (15 or newer, with `fsync`, `full_page_writes` and
  * `synchronous_commit` on). Transactions are READ COMMITTED; one that met a deadlock runs again. Work that is not done
  * within `waitMs` is refused, whether a frozen server's row, a full pool or a database that no longer answers holds it
  * up.
@@ -58,43 +63,33 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     await pools.end();
     throw error;
   });
-  const query = openQuery();
-  const judge = openJudge(options, query);
+  const judge = openJudge(options);
   const queues = openRowQueues(systemClock, waitMs);
-  const attempt = openAttempts(pools.writing, query, judge);
+  const attempt = openAttempts(pools.writing, judge);
+  const alone: GroupOptions["alone"] = (work, [row], sinceMs) =>
+    row === undefined
+      ? attempt(work, BEGIN, startWait(waitMs, sinceMs))
+      : queues.run(row, (turnMs) => attempt(work, BEGIN, startWait(waitMs, turnMs)), sinceMs);
+  const lendTo = openLending(pools, judge, waitMs);
+  const groups = openGroupCommits({ clock: systemClock, lend: lendTo.group, alone });
+  const reads = openReads({ clock: systemClock, lend: lendTo.reads });
 
   return {
     dialect: "postgres",
     describes: `PostgreSQL ${version}, fsync and synchronous_commit on, checked`,
     async all<Row>(statement: Sql) {
-      const left = startWait(waitMs);
       try {
-        return await onClient(pools.reading, async (client) => {
-          await judge(client, left);
-          return query<Row>(client, statement, left());
-        });
+        return (await reads(statement)) as Row[];
       } catch (error) {
         throw translate(error);
       }
     },
-    transact(work, { isLong = false, row } = {}) {
+    transact(work, { isLong = false, rows } = {}) {
       if (isLong) return attempt(work, BEGIN_LONG, () => LONG_STATEMENT_MS);
-      if (row === undefined) return attempt(work, "BEGIN", startWait(waitMs));
-      return queues.run(row, (sinceMs) => attempt(work, "BEGIN", startWait(waitMs, sinceMs)));
+      if (rows === undefined) return attempt(work, BEGIN, startWait(waitMs));
+      return groups.run(work, rows);
     },
-    async readInWorker(work) {
-      try {
-        return await onClient(pools.writing, async (client) => {
-          await client.query(`SET statement_timeout = ${LONG_STATEMENT_MS}`);
-          const all = <Row>(statement: Sql) => query<Row>(client, statement, LONG_STATEMENT_MS);
-          const value = await work({ dialect: "postgres", all });
-          await beginSession(client, options.url, waitMs);
-          return value;
-        });
-      } catch (error) {
-        throw translate(error);
-      }
-    },
+    readInWorker: (work) => readPatiently(pools.writing, options, work),
     async close() {
       const over = new AbortController();
       const ended = pools.end().finally(() => over.abort());
@@ -104,29 +99,82 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   };
 }
 
+/** Lends a connection to work whose statements may take long. */
+async function readPatiently<T>(
+  pool: pg.Pool,
+  { url, waitMs }: PostgresOptions,
+  work: (on: Queryable) => Promise<T>,
+): Promise<T> {
+  try {
+    return await onClient(pool, async (client) => {
+      await client.query(`SET statement_timeout = ${LONG_STATEMENT_MS}`);
+      const all = async <Row>(statement: Sql) => (await queryAlone(client, statement, LONG_STATEMENT_MS)) as Row[];
+      const value = await work({ dialect: "postgres", all });
+      await beginSession(client, url, waitMs);
+      return value;
+    });
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+/** Returns what lends connections to groups and to batches of reads. */
+function openLending(
+  pools: Pools,
+  judge: Judge,
+  waitMs: number,
+): { group: GroupOptions["lend"]; reads: ReadOptions["lend"] } {
+  return {
+    group(use, sinceMs) {
+      const left = startWait(waitMs, sinceMs);
+      return onClient(pools.sharing, async (client, drop) => {
+        await judge(client, left);
+        return use({ client, drop, left });
+      });
+    },
+    async reads(use, sinceMs) {
+      const left = startWait(waitMs, sinceMs);
+      left();
+      return onClient(pools.reading, async (client) => {
+        await judge(client, left);
+        return use(client, left);
+      });
+    },
+  };
+}
+
 type Judge = (client: pg.PoolClient, left: Left) => Promise<void>;
 
 /** Returns what asks of each connection once, before it is first used, whether it may be. */
-function openJudge({ judge }: PostgresOptions, query: Query): Judge {
+function openJudge({ judge }: PostgresOptions): Judge {
   const judged = new WeakSet<pg.PoolClient>();
   return async (client, left) => {
     if (judged.has(client)) return;
-    await judge?.({ dialect: "postgres", all: (statement) => query(client, statement, left()) });
+    const all = async <Row>(statement: Sql) => (await queryAlone(client, statement, left())) as Row[];
+    await judge?.({ dialect: "postgres", all });
     judged.add(client);
   };
+}
+
+async function queryAlone(client: pg.PoolClient, statement: Sql, withinMs: number): Promise<object[]> {
+  const { results, error } = await sendTogether(client, [statement], withinMs);
+  if (error) throw error;
+  return results[0]?.rows ?? [];
 }
 
 /** Runs a transaction until the database says that it happened or that it cannot. */
 type Attempt = <T>(work: (tx: Tx) => Promise<T>, begin: string, left: Left) => Promise<CommitResult<T>>;
 
 /** Returns what runs a transaction, and runs it again where the database undid it for the sake of others. */
-function openAttempts(pool: pg.Pool, query: Query, judge: Judge): Attempt {
+function openAttempts(pool: pg.Pool, judge: Judge): Attempt {
   return async (work, begin, left) => {
     for (let tries = 1; ; tries += 1) {
       try {
+        // Work that has waited for a group as long as it may does not wait for a connection, too.
+        left();
         return await onClient(pool, async (client, drop) => {
           await judge(client, left);
-          return runTransaction({ client, drop, query, left }, begin, work);
+          return runTransaction({ client, drop, left }, begin, work);
         });
       } catch (error) {
         // No pause: what it lost to holds the locks it wants, so it waits there.
@@ -139,6 +187,8 @@ function openAttempts(pool: pg.Pool, query: Query, judge: Judge): Attempt {
 interface Pools {
   writing: pg.Pool;
   reading: pg.Pool;
+  /** Of those that share commits: they wait for nobody's lock for long. */
+  sharing: pg.Pool;
   /** Resolves once every connection was given back and has ended. */
   end(): Promise<unknown>;
   /** Ends every connection that is left, at once. */
@@ -149,33 +199,20 @@ function openPools(options: PostgresOptions): Pools {
   const { transactions, reads } = options.poolSizes ?? POOL_SIZES;
   const writing = openPool(options, transactions);
   const reading = openPool(options, reads);
+  const sharing = openPool(options, GROUPS_AT_ONCE, { lock_timeout: SHARING_LOCK_MS });
   const clients = new Set<pg.PoolClient>();
-  for (const pool of [writing, reading]) {
+  for (const pool of [writing, reading, sharing]) {
     pool.on("connect", (client) => void clients.add(client));
     pool.on("remove", (client) => void clients.delete(client));
   }
   return {
     writing,
     reading,
-    end: () => Promise.all([writing.end(), reading.end()]),
+    sharing,
+    end: () => Promise.all([writing.end(), reading.end(), sharing.end()]),
     breakAll() {
       for (const client of clients) breakConnection(client);
     },
-  };
-}
-
-/** Runs a statement, which is prepared once on each connection, and cut off after `withinMs`. */
-type Query = <Row>(on: pg.PoolClient, statement: Sql, withinMs: number) => Promise<Row[]>;
-
-function openQuery(): Query {
-  let texts = 0;
-  const named = oncePerText(
-    ({ text }) => text,
-    (text) => (isPlannedAnew(text) ? { text } : { name: `p${texts++}`, text }),
-  );
-  return async <Row>(on: pg.PoolClient, statement: Sql, withinMs: number) => {
-    const timed = { ...named(statement), values: statement.values, query_timeout: withinMs };
-    return (await on.query(timed)).rows as Row[];
   };
 }
 
@@ -215,65 +252,13 @@ function startWait(waitMs: number, sinceMs: number = systemClock.monotonic()): L
   };
 }
 
-/** A connection that was lent for one transaction. */
-interface Lent {
-  client: pg.PoolClient;
-  /** It does not come back to the pool. */
-  drop: () => void;
-  query: Query;
-  left: Left;
-}
-
-/** Runs a transaction once, on one connection; one that fails is rolled back. */
-async function runTransaction<T>(
-  { client, drop, query, left }: Lent,
-  begin: string,
-  work: (tx: Tx) => Promise<T>,
-): Promise<CommitResult<T>> {
-  const topics = new Set<string>();
-  const facts: Fact[] = [];
-  const say = (text: string, withinMs: number) => client.query({ text, query_timeout: withinMs } as pg.QueryConfig);
-  try {
-    await say(begin, left());
-    const value = await work({
-      dialect: "postgres",
-      all: <Row>(statement: Sql) => query<Row>(client, statement, left()),
-      wake: (topic) => void topics.add(topic),
-      tell: (fact) => void facts.push(fact),
-    });
-    // point: postgres-before-commit
-    const { command } = await say("COMMIT", left());
-    // point: postgres-after-commit
-    if (command !== "COMMIT") throw new Error("the transaction had failed before its commit");
-    return { value, topics, facts };
-  } catch (error) {
-    // A database that does not answer gets no ROLLBACK: its connection ends, and the transaction with it.
-    if (!isUnheard(error)) await say("ROLLBACK", ROLLBACK_WITHIN_MS).catch(drop);
-    throw error;
-  }
-}
-
-/**
- * Whether a statement is planned each time it runs. The others keep a plan for as long as their connection lasts. One
- * that changes rows found by key and state (`WHERE ask_id = $1 AND state = 'open'`) must not: while the partial index of
- * that state is all but empty, a walk through it looks cheaper than the primary key, and the plan would stay when the
- * index has grown.
- */
-function isPlannedAnew(text: string): boolean {
-  return /^\s*(UPDATE|DELETE)\b/.test(text);
-}
-
-const AS_NUMBERS = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
-
-/** Integers of 64 bits arrive as numbers, as on SQLite. */
-export const postgresNumbers: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format: "text") =>
-    AS_NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-};
-
-function openPool({ url, onError, waitMs }: PostgresOptions, max: number): pg.Pool {
+function openPool(
+  { url, onError, waitMs }: PostgresOptions,
+  max: number,
+  limits: Partial<SessionLimits> = {},
+): pg.Pool {
   // The pool waits for the promise, which its types do not know of.
-  const begins: object = { onConnect: (client: pg.ClientBase) => beginSession(client, url, waitMs) };
+  const begins: object = { onConnect: (client: pg.ClientBase) => beginSession(client, url, waitMs, limits) };
   const pool = new pg.Pool({
     ...connectionTo(url, waitMs, "parley"),
     max,
@@ -356,28 +341,4 @@ function withoutPassword(url: string): string {
   } catch {
     return "the configured address";
   }
-}
-
-function sqlStateOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
-/** The client waited for a reply as long as it may, and none has come: what the connection says next answers nobody. */
-function isUnheard(error: unknown): error is Error {
-  return error instanceof Error && error.message === "Query read timeout";
-}
-
-/**
- * Classes 08 (connection), 53 (resources), 57 (shutdown, and statements that took too long), a lock that was not to be
- * had, a transaction that stood still, and the client's errors when the wire broke or nothing arrives on it.
- */
-function translate(error: unknown): unknown {
-  const code = sqlStateOf(error);
-  if (code === DISK_FULL) return new Refusal("store_full");
-  const away = /^(08|53|57|55P03|25P0[34]|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND)/.test(code);
-  const broken =
-    isUnheard(error) ||
-    (error instanceof Error &&
-      /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message));
-  return away || broken ? new Refusal("store_unavailable", {}) : error;
 }

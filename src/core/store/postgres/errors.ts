@@ -1,0 +1,30 @@
+import { Refusal } from "../../../refusals.ts";
+
+const DISK_FULL = "53100";
+
+/** Returns the five characters by which PostgreSQL or the system names an error; empty where it has none. */
+export function sqlStateOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** The client waited for a reply as long as it may, and none has come: what the connection says next answers nobody. */
+export function isUnheard(error: unknown): error is Error {
+  return error instanceof Error && error.message === "Query read timeout";
+}
+
+/**
+ * Whether the database is away or held up: classes 08 (connection), 53 (resources), 57 (shutdown, and statements that
+ * took too long), a lock that was not to be had, a transaction that stood still, and the client's errors when the wire
+ * broke or nothing arrives on it.
+ */
+export function isAway(error: unknown): boolean {
+  if (/^(08|53|57|55P03|25P0[34]|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND)/.test(sqlStateOf(error))) return true;
+  const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable/;
+  return isUnheard(error) || (error instanceof Error && broken.test(error.message));
+}
+
+/** Returns the refusal that an error of the database amounts to; otherwise the error itself. */
+export function translate(error: unknown): unknown {
+  if (sqlStateOf(error) === DISK_FULL) return new Refusal("store_full");
+  return isAway(error) ? new Refusal("store_unavailable", {}) : error;
+}

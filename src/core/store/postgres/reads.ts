@@ -1,0 +1,96 @@
+import type pg from "pg";
+import type { Clock } from "../../../lib/clock.ts";
+import { yieldToEventLoop } from "../../../lib/event-loop.ts";
+import type { Sql } from "../sql.ts";
+import { isUnheard } from "./errors.ts";
+import type { Left } from "./session.ts";
+import { sendTogether } from "./statement-batch.ts";
+
+/** So many batches are under way at one time; what is asked for meanwhile makes the next ones. */
+const BATCHES_AT_ONCE = 2;
+const BATCH_SIZE = 64;
+/** A statement that was once done within so many ms keeps nobody waiting in a batch. */
+const QUICK_MS = 10;
+/** For so long, in ms, a statement counts as quick: tables grow. */
+const QUICK_FOR_MS = 60_000;
+
+export interface ReadOptions {
+  clock: Clock;
+  /** Lends a connection for one batch, whose time counts from `sinceMs` (`monotonic` of the clock). */
+  lend<T>(use: (client: pg.PoolClient, left: Left) => Promise<T>, sinceMs: number): Promise<T>;
+}
+
+interface Read {
+  statement: Sql;
+  cameMs: number;
+  resolve: (rows: object[]) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Returns what runs reads outside of transactions. Quick ones that are asked for in one turn share a packet to the
+ * database and one back; others have a connection to themselves. One that fails takes no other with it.
+ */
+export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Promise<object[]> {
+  let quick = new Set<string>();
+  let quickSinceMs = clock.monotonic();
+  const waiting: Read[] = [];
+  let underWay = 0;
+
+  async function runBatches(): Promise<void> {
+    underWay += 1;
+    await yieldToEventLoop();
+    while (waiting.length > 0) await run(waiting.splice(0, BATCH_SIZE));
+    underWay -= 1;
+  }
+
+  async function run(reads: readonly Read[]): Promise<void> {
+    let rest = reads;
+    while (rest.length > 0) {
+      try {
+        rest = await lend(
+          (client, left) => runBatch(client, left, rest),
+          Math.min(...rest.map(({ cameMs }) => cameMs)),
+        );
+      } catch (error) {
+        for (const { reject } of rest) reject(error);
+        return;
+      }
+    }
+  }
+
+  /** Runs reads in one batch. Returns those that one before them kept from running. */
+  async function runBatch(client: pg.PoolClient, left: Left, reads: readonly Read[]): Promise<readonly Read[]> {
+    const sinceMs = clock.monotonic();
+    const { results, error } = await sendTogether(
+      client,
+      reads.map(({ statement }) => statement),
+      left(),
+    );
+    const isQuick = clock.monotonic() - sinceMs < QUICK_MS;
+    results.forEach(({ rows }, i) => {
+      const read = reads[i];
+      if (isQuick && read) quick.add(read.statement.text);
+      read?.resolve(rows);
+    });
+    if (!error) return [];
+    // It is nobody's own error, and the connection is no good.
+    if (isUnheard(error)) throw error;
+    const failed = reads[results.length];
+    failed?.reject(error);
+    return reads.slice(results.length + 1);
+  }
+
+  return (statement) =>
+    new Promise((resolve, reject) => {
+      const cameMs = clock.monotonic();
+      const read = { statement, cameMs, resolve, reject };
+      if (cameMs - quickSinceMs > QUICK_FOR_MS) {
+        quick = new Set();
+        quickSinceMs = cameMs;
+      }
+      if (!quick.has(statement.text)) return void run([read]);
+      waiting.push(read);
+      if (underWay < BATCHES_AT_ONCE) void runBatches();
+    });
+}

@@ -1,0 +1,171 @@
+import pg from "pg";
+import values from "pg/lib/utils.js";
+import { rowMaker } from "../row-maker.ts";
+import type { Sql } from "../sql.ts";
+
+/** The result of a statement. */
+export interface StatementResult {
+  rows: object[];
+  /** How PostgreSQL names what was done, such as `UPDATE 1`. */
+  done: string;
+}
+
+/** The statements of a batch that were done, in order; `error` is that of the first that was not. */
+export interface BatchResult {
+  results: readonly StatementResult[];
+  error?: Error;
+}
+
+/** A statement on one connection, which knows how its rows are read. */
+interface Prepared {
+  /** Empty for a statement that is planned each time it runs. */
+  name: string;
+  /** Its rows were described, if it has any. */
+  isDescribed: boolean;
+  toRow?: (texts: (string | null)[]) => object;
+}
+
+/** The statements of each connection by their texts. The connection keeps the plan of each that has a name. */
+const preparedOn = new WeakMap<pg.ClientBase, Map<string, Prepared>>();
+let names = 0;
+
+/**
+ * Sends statements together on a connection, one after another in one packet, and resolves with what became of them. A
+ * statement that fails ends the batch: those after it were not run. Outside a transaction the batch is one.
+ *
+ * Nothing else may be under way on the connection. A database that does not answer within `withinMs` is an error, of
+ * which `isUnheard` is true.
+ */
+export function sendTogether(
+  client: pg.ClientBase,
+  statements: readonly Pick<Sql, "text" | "values">[],
+  withinMs: number,
+): Promise<BatchResult> {
+  return new Promise((resolve) => {
+    client.query(new StatementBatch(client, statements, withinMs, resolve));
+  });
+}
+
+/** The messages of the driver's connection that a batch sends. */
+interface Wire {
+  stream: { cork(): void; uncork(): void };
+  parse(statement: { name: string; text: string }): void;
+  bind(statement: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
+  describe(portal: { type: "P" }): void;
+  execute(portal: object): void;
+  sync(): void;
+}
+
+/** A query of the driver's own kind (as `pg-cursor` is one): it writes the messages, and is told of the replies in order. */
+class StatementBatch implements pg.Submittable {
+  /** Read by the driver, which calls `callback` with an error after so many ms. */
+  readonly query_timeout: number;
+  /** Called once, by this or by the driver. */
+  callback: (error: Error | null) => void;
+  readonly #prepared: Map<string, Prepared>;
+  readonly #statements: readonly Pick<Sql, "text" | "values">[];
+  readonly #sent: Prepared[] = [];
+  readonly #results: StatementResult[] = [];
+  #rows: object[] = [];
+
+  constructor(
+    client: pg.ClientBase,
+    statements: readonly Pick<Sql, "text" | "values">[],
+    withinMs: number,
+    resolve: (result: BatchResult) => void,
+  ) {
+    let prepared = preparedOn.get(client);
+    if (!prepared) preparedOn.set(client, (prepared = new Map()));
+    this.#prepared = prepared;
+    this.#statements = statements;
+    this.query_timeout = withinMs;
+    this.callback = (error) => {
+      if (error) this.#forgetFailed();
+      resolve({ results: this.#results, ...(error && { error }) });
+    };
+  }
+
+  submit(connection: pg.Connection): void {
+    const wire = connection as unknown as Wire;
+    wire.stream.cork();
+    try {
+      for (const statement of this.#statements) this.#send(wire, statement);
+    } finally {
+      wire.sync();
+      wire.stream.uncork();
+    }
+  }
+
+  #send(wire: Wire, { text, values: given }: Pick<Sql, "text" | "values">): void {
+    let prepared = this.#prepared.get(text);
+    const isParsed = prepared !== undefined && prepared.name !== "";
+    if (!prepared) {
+      prepared = { name: isPlannedAnew(text) ? "" : `p${(names += 1)}`, isDescribed: false };
+      this.#prepared.set(text, prepared);
+    }
+    this.#sent.push(prepared);
+    if (!isParsed) wire.parse({ name: prepared.name, text });
+    wire.bind({ statement: prepared.name, values: given, valueMapper: values.prepareValue });
+    if (!prepared.isDescribed) wire.describe({ type: "P" });
+    wire.execute({});
+  }
+
+  /** Statements that were not run may not have been prepared: they are prepared by other names when they come again. */
+  #forgetFailed(): void {
+    for (const { text } of this.#statements.slice(this.#results.length)) this.#prepared.delete(text);
+  }
+
+  handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }): void {
+    const prepared = this.#sent[this.#results.length];
+    if (!prepared) return;
+    const parse = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
+    const make = rowMaker(fields.map(({ name }) => name));
+    prepared.toRow = (texts) => make(texts.map((text, i) => (text === null ? null : (parse[i]?.(text) ?? null))));
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    const row = this.#sent[this.#results.length]?.toRow?.(fields);
+    if (row) this.#rows.push(row);
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    const prepared = this.#sent[this.#results.length];
+    if (prepared) prepared.isDescribed = true;
+    this.#results.push({ rows: this.#rows, done: text });
+    this.#rows = [];
+  }
+
+  handleEmptyQuery(): void {
+    this.handleCommandComplete({ text: "" });
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null);
+  }
+
+  handleError(error: Error): void {
+    this.callback(error);
+  }
+}
+
+/**
+ * Whether a statement is planned each time it runs. The others keep a plan for as long as their connection lasts. One
+ * that changes rows found by key and state (`WHERE ask_id = $1 AND state = 'open'`) must not: while the partial index of
+ * that state is all but empty, a walk through it looks cheaper than the primary key, and the plan would stay when the
+ * index has grown.
+ */
+function isPlannedAnew(text: string): boolean {
+  return /^\s*(UPDATE|DELETE)\b/.test(text);
+}
+
+const AS_NUMBERS = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+
+function parserOf(oid: number): (text: string) => unknown {
+  return AS_NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, "text") as (text: string) => unknown);
+}
+
+/** Integers of 64 bits arrive as numbers, as on SQLite. */
+export const postgresNumbers: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: "text") =>
+    AS_NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
