@@ -1,7 +1,7 @@
 import { Refusal } from "../refusals.ts";
 import type { Context } from "../context.ts";
 import type { Tx } from "./store/db.ts";
-import { countInWindow, readWindow, WINDOW_MS, type LimitState } from "./store/limit-windows.ts";
+import { countUpTo, readWindow, WINDOW_MS, type LimitState } from "./store/limit-windows.ts";
 import { transact } from "./store/transact.ts";
 
 /** The values of a caller's limit headers. */
@@ -36,8 +36,8 @@ export function readingOf(limit: number, state: LimitState): LimitReading {
  * @throws {LimitRefusal} when the window holds `limit` already
  */
 export async function chargeLimit(tx: Tx, bucket: string, subject: string, limit: number): Promise<LimitReading> {
-  const state = await countInWindow(tx, bucket, subject);
-  if (state.used > limit) throw new LimitRefusal(limit, state);
+  const state = await countUpTo(tx, bucket, subject, limit);
+  if (!state || state.used > limit) throw new LimitRefusal(limit, state ?? (await readWindow(tx, bucket, subject)));
   return readingOf(limit, state);
 }
 

@@ -19,18 +19,32 @@ const windowRows = rowsOf<LimitState>()({
   now: "now",
 });
 
+/** How a window is counted in. */
+interface Counting {
+  cost?: number;
+  /** A count that began elsewhere states when its own window was opened, so that it does not begin again by being written. */
+  openedAt?: number;
+}
+
 /**
  * Counts units in the caller's window, opening one if the caller has none, and holds its row to the end of the
- * transaction: the count is exact on any number of nodes, and undone with the transaction. A count that began elsewhere
- * states when its own window was opened, so that the window does not begin again by being written down.
+ * transaction: the count is exact on any number of nodes, and undone with the transaction.
  */
-export async function countInWindow(
+export async function countInWindow(tx: Tx, bucket: string, subject: string, how: Counting = {}): Promise<LimitState> {
+  const state = await countUpTo(tx, bucket, subject, Number.MAX_SAFE_INTEGER, how);
+  if (!state) throw new Error("a window is fuller than can be");
+  return state;
+}
+
+/** The same, but a window that holds `most` already is held and left as it is: then this returns nothing. */
+export async function countUpTo(
   tx: Tx,
   bucket: string,
   subject: string,
-  { cost = 1, openedAt }: { cost?: number; openedAt?: number } = {},
-): Promise<LimitState> {
-  return windowRows.one(
+  most: number,
+  { cost = 1, openedAt }: Counting = {},
+): Promise<LimitState | undefined> {
+  return windowRows.first(
     tx,
     sql`INSERT INTO limit_windows (bucket, subject, opened_at, used)
       VALUES (${bucket}, ${subject}, coalesce(${openedAt ?? null}, parley_now()), ${cost})
@@ -39,6 +53,7 @@ export async function countInWindow(
           THEN excluded.used ELSE limit_windows.used + excluded.used END,
         opened_at = CASE WHEN limit_windows.opened_at + ${WINDOW_MS} <= excluded.opened_at
           THEN excluded.opened_at ELSE limit_windows.opened_at END
+        WHERE limit_windows.used < ${most} OR limit_windows.opened_at + ${WINDOW_MS} <= excluded.opened_at
       RETURNING used, opened_at, parley_now() AS now`,
   );
 }
