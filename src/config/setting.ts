@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
+import { hostAddresses } from "../lib/network/postgres-hosts.ts";
 
 /** The facts about a setting beside its type: why it is there, and where else it may come from. */
 export interface SettingNote {
@@ -79,8 +80,12 @@ export function isHostAddressOf(url: string, protocols: RegExp): boolean {
   return isAddressOf(url, protocols) && new URL(url).hostname !== "";
 }
 
-/** True for an address of PostgreSQL; one with a user and without a host names a socket. */
+/** True for an address of PostgreSQL, also with several hosts; one with a user and without a host names a socket. */
 export function isPostgresAddress(url: string): boolean {
+  return hostAddresses(url).every(isAddressOfOneHost);
+}
+
+function isAddressOfOneHost(url: string): boolean {
   // A percent sign before anything but two digits stands for itself there.
   const whole = url.replace("@/", "@localhost/").replace(/%(?![0-9a-f]{2})/gi, "%25");
   return isAddressOf(whole, /^postgres(ql)?:$/) && new URL(whole).hash === "";

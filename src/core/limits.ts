@@ -36,7 +36,7 @@ export function readingOf(limit: number, state: LimitState): LimitReading {
  * @throws {LimitRefusal} when the window holds `limit` already
  */
 export async function chargeLimit(tx: Tx, bucket: string, subject: string, limit: number): Promise<LimitReading> {
-  const state = await countUpTo(tx, bucket, subject, limit);
+  const state = await countUpTo(tx, bucket, subject, { most: limit });
   if (!state || state.used > limit) throw new LimitRefusal(limit, state ?? (await readWindow(tx, bucket, subject)));
   return readingOf(limit, state);
 }

@@ -10,6 +10,7 @@ import {
   type QuestionPosition,
 } from "./store/questions.ts";
 import { listResponses } from "./store/responses.ts";
+import { readWhenBack } from "../core/read-when-back.ts";
 import { questionTopic, watch } from "../core/store/wake.ts";
 import { settleIfDue } from "./expire.ts";
 
@@ -87,7 +88,8 @@ export async function waitForQuestion(
   const until = ctx.clock.monotonic() + options.waitMs;
   using changes = watch(ctx, [questionTopic(questionId)], [ctx.stopping, options.signal]);
   for (;;) {
-    const reading = await readQuestion(ctx, questionId, asker);
+    const again = { waitMs: until - ctx.clock.monotonic(), signal: options.signal };
+    const reading = await readWhenBack(ctx, () => readQuestion(ctx, questionId, asker), again);
     const leftMs = until - ctx.clock.monotonic();
     const enough = options.after !== undefined && reading.question.n > options.after;
     if (isFinal(reading.question) || enough || leftMs <= 0 || ctx.stopping.aborted || options.signal.aborted)

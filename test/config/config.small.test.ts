@@ -49,6 +49,7 @@ describe("addresses among the settings", () => {
       "postgres://parley:12/s3cr3t@127.0.0.1/parley",
       "postgres://parley:12?s3cr3t@127.0.0.1/parley",
       "postgres://parley:s3cr3t@127.0.0.1:99999/parley",
+      "postgres://parley:s3cr3t@127.0.0.1:5432,127.0.0.1:99999/parley",
       "postgres://parley:s3cr3t%E0%A4@127.0.0.1/parley",
       "postgres:parley:s3cr3t@127.0.0.1/parley",
       "mysql://parley:s3cr3t@127.0.0.1/parley",
@@ -97,6 +98,7 @@ describe("addresses among the settings", () => {
       "postgres://ana:100%@db.internal/parley?sslmode=verify-full",
       "postgres://ana:a@b@[::1]:5432/parley",
       "postgres://db",
+      "postgres://ana:a,b@db-1:5432,db-2,[::1]:5433/parley?target_session_attrs=read-write",
     ]) {
       assert.equal(loadConfig({ env: { HOME, DATABASE_URL: url } }).databaseUrl, url);
     }

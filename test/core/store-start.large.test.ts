@@ -371,6 +371,7 @@ describe("a store on PostgreSQL", () => {
     );
     await assert.rejects(judge("93.184.216.34/x?sslmode=no-verify"), /would be reached unprotected/);
     await assert.rejects(judge("[2606:2800:220:1::1]/x"), /would be reached unprotected/);
+    await assert.rejects(judge("127.0.0.1,93.184.216.34/x"), /93.* would be reached unprotected/);
     assert.equal(await judge("93.184.216.34/x?sslmode=verify-full"), null);
     assert.equal(await judge("127.0.0.1/x"), null);
     await assert.rejects(
@@ -378,5 +379,9 @@ describe("a store on PostgreSQL", () => {
       /^Error: database_url cannot be used: ENOENT: .*nowhere\.pem/,
     );
     assert.match((await judge("10.1.2.3/x")) ?? "", /without verified TLS/);
+    await assert.rejects(
+      judge("127.0.0.1/x?target_session_attrs=standby"),
+      /its target_session_attrs must be one of read-write, primary, any\.$/,
+    );
   });
 });

@@ -114,7 +114,8 @@ export async function openPair(env: Record<string, string> = {}): Promise<Pair> 
   }
 }
 
-function serve(database: string, dataDir: string, which: string, env: Record<string, string>): ChildProcess {
+/** Starts a server on the database, with the settings it is shipped with but for its limits. */
+export function serve(database: string, dataDir: string, which: string, env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [MAIN, "serve"], {
     stdio: ["ignore", "pipe", "inherit"],
     env: {

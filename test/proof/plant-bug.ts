@@ -12,6 +12,7 @@ export interface Plant {
     | "model"
     | "race"
     | "freeze"
+    | "promote"
     | "run"
     | "reach"
     | "unseen"

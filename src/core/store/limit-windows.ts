@@ -31,7 +31,7 @@ interface Counting {
  * transaction: the count is exact on any number of nodes, and undone with the transaction.
  */
 export async function countInWindow(tx: Tx, bucket: string, subject: string, how: Counting = {}): Promise<LimitState> {
-  const state = await countUpTo(tx, bucket, subject, Number.MAX_SAFE_INTEGER, how);
+  const state = await countUpTo(tx, bucket, subject, { most: Number.MAX_SAFE_INTEGER, ...how });
   if (!state) throw new Error("a window is fuller than can be");
   return state;
 }
@@ -41,8 +41,7 @@ export async function countUpTo(
   tx: Tx,
   bucket: string,
   subject: string,
-  most: number,
-  { cost = 1, openedAt }: Counting = {},
+  { most, cost = 1, openedAt }: Counting & { most: number },
 ): Promise<LimitState | undefined> {
   return windowRows.first(
     tx,

@@ -1,7 +1,13 @@
-import pg from "pg";
+import type pg from "pg";
 import type { Clock } from "../../lib/clock.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
-import { beginSession, breakConnection, connectionTo, endConnection, WAKE_CONNECTION } from "./postgres/connection.ts";
+import {
+  breakConnection,
+  connectionTo,
+  endConnection,
+  openConnection,
+  WAKE_CONNECTION,
+} from "./postgres/connection.ts";
 import type { WakeCarrier } from "./wake.ts";
 
 interface NotifyOptions {
@@ -32,8 +38,8 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
   let sending = false;
 
   async function connect(): Promise<void> {
-    const fresh = new pg.Client(connectionTo(options.url, options.waitMs, WAKE_CONNECTION));
-    fresh.on("error", options.onError);
+    const { url, waitMs, onError } = options;
+    const fresh = await openConnection({ url, waitMs, onError, config: connectionTo(url, waitMs, WAKE_CONNECTION) });
     fresh.on("end", () => {
       // A connection that never stood is tried again by whoever opened it.
       if (client !== fresh) return;
@@ -43,7 +49,7 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
     fresh.on("notification", ({ payload }) => {
       for (const topic of payload?.split("\n") ?? []) options.onTopic(topic);
     });
-    await listen(fresh, options);
+    await listen(fresh);
     client = fresh;
   }
 
@@ -92,11 +98,9 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
   };
 }
 
-/** Connects and listens. A connection that cannot is broken. @throws {Error} the database's or the wire's own */
-async function listen(client: pg.Client, { url, waitMs }: NotifyOptions): Promise<void> {
+/** Listens. A connection that cannot is broken. @throws {Error} the database's or the wire's own */
+async function listen(client: pg.Client): Promise<void> {
   try {
-    await client.connect();
-    await beginSession(client, url, waitMs);
     await client.query(`LISTEN ${CHANNEL}`);
   } catch (error) {
     breakConnection(client);

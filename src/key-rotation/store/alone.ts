@@ -1,14 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import pg from "pg";
 import { readClockMark } from "../../core/store/clock/check-clock.ts";
 import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { countCommit } from "../../core/store/store-marks.ts";
 import { postgresNumbers } from "../../core/store/postgres/statement-batch.ts";
-import { BEGIN_LONG, beginSession, connectionTo, LONG_STATEMENT_MS } from "../../core/store/postgres/connection.ts";
+import { BEGIN_LONG, connectionTo, LONG_STATEMENT_MS, openConnection } from "../../core/store/postgres/connection.ts";
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
 import { lockSecrets } from "../../core/store/sealed-secrets.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
@@ -96,19 +95,21 @@ const CONNECT_WITHIN_MS = 10_000;
 const TURN = "parley keys rotate-installation";
 
 async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> {
-  const client = new pg.Client({
-    ...connectionTo(url, waitMs, "parley rotate"),
-    connectionTimeoutMillis: CONNECT_WITHIN_MS,
-    query_timeout: LONG_STATEMENT_MS,
-    types: postgresNumbers,
-  });
   // A connection that breaks between two statements fails the next one.
-  client.on("error", () => {});
+  const client = await openConnection({
+    url,
+    waitMs,
+    config: {
+      ...connectionTo(url, waitMs, "parley rotate"),
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      query_timeout: LONG_STATEMENT_MS,
+      types: postgresNumbers,
+    },
+    limits: { statement_timeout: LONG_STATEMENT_MS },
+  });
   const all = async <Row>({ text, values }: Sql) => (await client.query({ text, values })).rows as Row[];
   const tx: Tx = { dialect: "postgres", all, ...nobodyHears };
-  await client.connect();
   try {
-    await beginSession(client, url, waitMs, { statement_timeout: LONG_STATEMENT_MS });
     const { taken } = await one<{ taken: boolean }>(
       tx,
       sql`SELECT pg_try_advisory_lock(hashtextextended(${TURN}, 0)) AS taken`,

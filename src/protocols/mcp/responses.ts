@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { QuestionId } from "../../core/model/ids.ts";
+import { readWhenBack } from "../../core/read-when-back.ts";
 import { isFinal, readQuestion, waitForQuestion, type QuestionReading } from "../../questions/read.ts";
 import { integer } from "../../wire/fields.ts";
 import { checkFields } from "../http/check-fields.ts";
@@ -105,7 +106,9 @@ export async function holdForResponses(
   const { ctx, config, limiter } = door;
   using _place = limiter.enter("mcp waits", principal, config.limits.longPolls);
   const start = ctx.clock.monotonic();
-  let reading = await readQuestion(ctx, questionIdOf(input.questionId), principal);
+  const first = { waitMs: hold.seconds * 1000, signal: hold.signal };
+  // Its stream may have begun by now, and then the wait stands.
+  let reading = await readWhenBack(ctx, () => readQuestion(ctx, questionIdOf(input.questionId), principal), first);
   for (;;) {
     const { question } = reading;
     const wanted = wantedOf(reading, input);

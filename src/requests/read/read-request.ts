@@ -12,6 +12,7 @@ import { listDeliveries, type Delivery } from "../store/deliveries.ts";
 import { findHumans, listIdentities, type Human } from "../../access/store/humans.ts";
 import { findHuman } from "../../access/store/humans.ts";
 import { findNewestPrompt } from "../store/newest.ts";
+import { readWhenBack } from "../../core/read-when-back.ts";
 import { requestTopic, watch } from "../../core/store/wake.ts";
 import { expireRequest, isDue } from "../end/end.ts";
 
@@ -73,7 +74,8 @@ export async function waitForRequest(
   const until = ctx.clock.monotonic() + waitMs;
   using changes = watch(ctx, [requestTopic(requestId)], [ctx.stopping, signal]);
   for (;;) {
-    const request = await readRequest(ctx, requestId);
+    const again = { waitMs: until - ctx.clock.monotonic(), signal };
+    const request = await readWhenBack(ctx, () => readRequest(ctx, requestId), again);
     const leftMs = until - ctx.clock.monotonic();
     const isWanted = request.state !== "open" || (untilAskedBack && isAskedBack(request));
     if (isWanted || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return request;

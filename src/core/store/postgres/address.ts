@@ -2,14 +2,30 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import pg from "pg";
 import { isLoopback } from "../../../lib/network/network.ts";
+import { hostAddresses } from "../../../lib/network/postgres-hosts.ts";
 import { isPublicAddress } from "../../../lib/network/public-address.ts";
+
+/** The server writes, so that a standby is of no use to it; `any` is for commands that only read. */
+const SESSION_ATTRS = ["read-write", "primary", "any"];
 
 /**
  * Returns a warning, or null, about how PostgreSQL would be reached (spec/security 2).
  *
- * @throws {Error} one sentence for the operator: a public address, and a connection that anybody on the way could read
+ * @throws {Error} one sentence for the operator: a public address and a connection that anybody on the way could read,
+ *   or a wish for hosts that take no writes
  */
 export async function judgePostgresAddress(url: string): Promise<string | null> {
+  const attrs = new URLSearchParams(url.split("?")[1]).get("target_session_attrs") ?? "read-write";
+  if (!SESSION_ATTRS.includes(attrs)) {
+    throw new Error(
+      `database_url cannot be used: its target_session_attrs must be one of ${SESSION_ATTRS.join(", ")}.`,
+    );
+  }
+  const warnings = await Promise.all(hostAddresses(url).map(judgeHost));
+  return warnings.find((warning) => warning !== null) ?? null;
+}
+
+async function judgeHost(url: string): Promise<string | null> {
   const { host, ssl } = readAddress(url);
   if (isVerified(ssl) || host.startsWith("/")) return null;
 

@@ -1,5 +1,6 @@
-import type pg from "pg";
+import pg from "pg";
 import type { Clock } from "../../../lib/clock.ts";
+import { hostAddresses } from "../../../lib/network/postgres-hosts.ts";
 
 /** A connection that received nothing for this long, in ms, is probed: is its other end still there? */
 const KEEP_ALIVE_AFTER_MS = 10_000;
@@ -13,12 +14,15 @@ export const WAKE_CONNECTION = "parley wake";
 /** Servers that start together wait for the one that changes the schema. */
 const LONG_LOCK_MS = 600_000;
 
-/** Returns how every connection to PostgreSQL is opened; `beginSession` sets its limits. */
+/**
+ * Returns how every connection to PostgreSQL is opened; `beginSession` sets its limits. Where the address names several
+ * hosts, each gets its share of the time.
+ */
 export function connectionTo(url: string, waitMs: number, name: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: name,
-    connectionTimeoutMillis: part(waitMs, 5 / 6),
+    connectionTimeoutMillis: part(waitMs, 5 / 6 / hostAddresses(url).length),
     query_timeout: waitMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
@@ -38,18 +42,20 @@ export interface SessionLimits {
  * Sets the limits of a new connection: nothing on it lasts longer than `waitMs`, on either side, so that a write that
  * cannot go on is refused within two seconds by default (spec/invariants R7). A limit in `other` replaces the usual one;
  * a parameter of the same name in the address stays in force. A statement sets the limits, because poolers pass on no
- * start parameters.
+ * start parameters. Returns the time of the database's machine, in ms.
  *
  * The database ends a transaction whose server sends nothing for half of the wait. That is below the wait of anybody
  * for a lock, so a caller that needs a row of a frozen server gets it while the wait lasts. It is far above every pause
  * of a server that runs. A server that lost its transaction so runs it again, or reports that nothing was done.
+ *
+ * @throws {ReadOnly} the database takes no writes, and the address does not say `target_session_attrs=any`
  */
 export async function beginSession(
   client: pg.ClientBase,
   url: string,
   waitMs: number,
   other: Partial<SessionLimits> = {},
-): Promise<void> {
+): Promise<number> {
   const limits: SessionLimits = {
     statement_timeout: waitMs,
     lock_timeout: part(waitMs, 2 / 3),
@@ -58,10 +64,65 @@ export async function beginSession(
   };
   const addressed = new URLSearchParams(url.split("?")[1]);
   const wanted = Object.entries(limits).filter(([name]) => name in other || !addressed.has(name));
-  await client.query("SELECT set_config(name, ms, false) FROM unnest($1::text[], $2::text[]) AS wanted(name, ms)", [
+  const { rows } = await client.query<{ set: string; access: string; now: string }>(BEGIN_SESSION, [
     wanted.map(([name]) => name),
     wanted.map(([, ms]) => String(ms)),
   ]);
+  if (rows[0]?.access === "on" && addressed.get("target_session_attrs") !== "any") throw new ReadOnly();
+  return Number(rows[0]?.now);
+}
+
+const BEGIN_SESSION = `SELECT (SELECT count(set_config(name, ms, false)) FROM unnest($1::text[], $2::text[]) AS w(name, ms)) AS set,
+  current_setting('transaction_read_only') AS access, floor(extract(epoch FROM clock_timestamp()) * 1000) AS now`;
+
+/** The SQLSTATE of a write where nothing may be written. */
+export const READ_ONLY = "25006";
+
+/** A standby, or a primary that was told to take no writes. */
+class ReadOnly extends Error {
+  readonly code = READ_ONLY;
+
+  constructor() {
+    super("it takes no writes, as a standby does");
+  }
+}
+
+/**
+ * Opens one connection, to the primary among the hosts of the address, with the limits of a session. Errors of the
+ * connection go to `onError`.
+ *
+ * @throws {Error} the last host's own
+ */
+export async function openConnection({
+  url,
+  waitMs,
+  config,
+  limits,
+  onError = () => {},
+}: ConnectionOptions): Promise<pg.Client> {
+  let failure: unknown;
+  for (const address of hostAddresses(url)) {
+    const client = new pg.Client({ ...config, connectionString: address });
+    client.on("error", onError);
+    try {
+      await client.connect();
+      await beginSession(client, url, waitMs, limits);
+      return client;
+    } catch (error) {
+      breakConnection(client);
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+interface ConnectionOptions {
+  url: string;
+  waitMs: number;
+  /** Of `connectionTo`. */
+  config: pg.ClientConfig;
+  limits?: Partial<SessionLimits>;
+  onError?: (error: Error) => void;
 }
 
 /** Begins a transaction that may take long. */

@@ -1,4 +1,5 @@
 import { Refusal } from "../../../refusals.ts";
+import { READ_ONLY } from "./connection.ts";
 
 const DISK_FULL = "53100";
 
@@ -12,13 +13,19 @@ export function isUnheard(error: unknown): error is Error {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
+/** The database takes no writes any more: the primary is elsewhere, and other connections find it. */
+export function isReadOnly(error: unknown): error is Error {
+  return sqlStateOf(error) === READ_ONLY;
+}
+
 /**
  * Whether the database is away or held up: classes 08 (connection), 53 (resources), 57 (shutdown, and statements that
- * took too long), a lock that was not to be had, a transaction that stood still, and the client's errors when the wire
+ * took too long), a lock that was not to be had, a standby, a transaction that stood still, and the client's errors when the wire
  * broke or nothing arrives on it.
  */
 export function isAway(error: unknown): boolean {
-  if (/^(08|53|57|55P03|25P0[34]|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND)/.test(sqlStateOf(error))) return true;
+  if (/^(08|53|57|55P03|25006|25P0[34]|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND)/.test(sqlStateOf(error)))
+    return true;
   const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable/;
   return isUnheard(error) || (error instanceof Error && broken.test(error.message));
 }

@@ -4,16 +4,12 @@ import { Refusal } from "../../../refusals.ts";
 import type { CommitResult, Db, Queryable, Tx } from "../db.ts";
 import { openRowQueues } from "../row-queues.ts";
 import type { Sql } from "../sql.ts";
-import {
-  BEGIN_LONG,
-  beginSession,
-  breakConnection,
-  connectionTo,
-  LONG_STATEMENT_MS,
-  type SessionLimits,
-} from "./connection.ts";
-import { isUnheard, sqlStateOf, translate } from "./errors.ts";
+import { checkServer } from "./check-server.ts";
+import { BEGIN_LONG, beginSession, breakConnection, LONG_STATEMENT_MS, type SessionLimits } from "./connection.ts";
+import { isReadOnly, isUnheard, sqlStateOf, translate } from "./errors.ts";
 import { type GroupOptions, GROUPS_AT_ONCE, openGroupCommits } from "./group-commit.ts";
+import { HostPool } from "./host-pool.ts";
+import { type Hosts, openHosts } from "./hosts.ts";
 import { openReads, type ReadOptions } from "./reads.ts";
 import type { Left } from "./session.ts";
 import { postgresNumbers, sendTogether } from "./statement-batch.ts";
@@ -197,9 +193,10 @@ interface Pools {
 
 function openPools(options: PostgresOptions): Pools {
   const { transactions, reads } = options.poolSizes ?? POOL_SIZES;
-  const writing = openPool(options, transactions);
-  const reading = openPool(options, reads);
-  const sharing = openPool(options, GROUPS_AT_ONCE, { lock_timeout: SHARING_LOCK_MS });
+  const hosts = openHosts(options.url, systemClock);
+  const writing = openPool(options, hosts, transactions);
+  const reading = openPool(options, hosts, reads);
+  const sharing = openPool(options, hosts, GROUPS_AT_ONCE, { lock_timeout: SHARING_LOCK_MS });
   const clients = new Set<pg.PoolClient>();
   for (const pool of [writing, reading, sharing]) {
     pool.on("connect", (client) => void clients.add(client));
@@ -233,7 +230,7 @@ async function onClient<T>(pool: pg.Pool, use: (client: pg.PoolClient, drop: () 
   try {
     return await use(client, drop);
   } catch (error) {
-    if (isUnheard(error)) onBreak(error);
+    if (isUnheard(error) || isReadOnly(error)) onBreak(error);
     // Why the connection ended says more than that it has; of one that was dropped, why it was.
     throw isDropped ? error : (broken ?? error);
   } finally {
@@ -254,91 +251,12 @@ function startWait(waitMs: number, sinceMs: number = systemClock.monotonic()): L
 
 function openPool(
   { url, onError, waitMs }: PostgresOptions,
+  hosts: Hosts,
   max: number,
   limits: Partial<SessionLimits> = {},
 ): pg.Pool {
-  // The pool waits for the promise, which its types do not know of.
-  const begins: object = { onConnect: (client: pg.ClientBase) => beginSession(client, url, waitMs, limits) };
-  const pool = new pg.Pool({
-    ...connectionTo(url, waitMs, "parley"),
-    max,
-    maxLifetimeSeconds: PLANS_LAST_SECONDS,
-    types: postgresNumbers,
-    ...begins,
-  });
+  const config = { max, maxLifetimeSeconds: PLANS_LAST_SECONDS, types: postgresNumbers };
+  const pool = new HostPool({ url, waitMs, hosts, config, limits });
   pool.on("error", onError);
   return pool;
-}
-
-async function checkServer(pools: Pools, url: string): Promise<string> {
-  let isShared: boolean;
-  let rows: { version: string; number: string; fsync: string; pages: string; commit: string; encoding: string }[];
-  try {
-    isShared = await areSessionsShared(pools);
-    ({ rows } = await pools.reading.query(`SELECT current_setting('server_version') AS version,
-      current_setting('server_version_num') AS number, current_setting('fsync') AS fsync,
-      current_setting('full_page_writes') AS pages, current_setting('synchronous_commit') AS commit,
-      current_setting('server_encoding') AS encoding`));
-  } catch (error) {
-    throw new Error(`PostgreSQL at ${withoutPassword(url)} cannot be used: ${reasonOf(error)}.`, { cause: error });
-  }
-  if (isShared) {
-    throw new Error(
-      `The pooler at ${withoutPassword(url)} shares sessions between connections, and notifications and locks would be lost: set pool_mode = session (docs/how-to/operate.md).`,
-    );
-  }
-  const [row] = rows;
-  if (!row || Number(row.number) < 150_000) throw new Error(`PostgreSQL ${row?.version} is too old; Parley needs 15.`);
-  if (row.encoding !== "UTF8") {
-    throw new Error(
-      `The PostgreSQL database has the encoding ${row.encoding}, which cannot hold what people write; make one with: CREATE DATABASE parley ENCODING 'UTF8' TEMPLATE template0.`,
-    );
-  }
-  for (const [setting, value] of [
-    ["fsync", row.fsync],
-    ["full_page_writes", row.pages],
-    ["synchronous_commit", row.commit],
-  ]) {
-    if (value === "off")
-      throw new Error(`PostgreSQL runs with ${setting}=off and could lose what was acknowledged; turn it on.`);
-  }
-  return row.version.split(" ")[0] ?? row.version;
-}
-
-/**
- * Returns whether a pooler lends one session of the database to two connections at one time. The pooler lends the session
- * that came back last first, but other servers' work may come between, so it is asked several times.
- */
-async function areSessionsShared({ writing, reading }: Pools): Promise<boolean> {
-  return onClient(writing, (one) =>
-    onClient(reading, async (other) => {
-      for (let tries = 0; tries < 5; tries += 1) {
-        const mark = await markOf(one, "SELECT set_config('parley.session', gen_random_uuid()::text, false) AS mark");
-        for (const client of [other, one]) {
-          const seen = await markOf(client, "SELECT current_setting('parley.session', true) AS mark");
-          if ((seen === mark) !== (client === one)) return true;
-        }
-      }
-      return false;
-    }),
-  );
-}
-
-async function markOf(client: pg.PoolClient, query: string): Promise<string | null | undefined> {
-  return (await client.query<{ mark: string | null }>(query)).rows[0]?.mark;
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return reasonOf(error.errors[0]);
-  return error instanceof Error ? error.message : "unknown reason";
-}
-
-/** Returns an address fit for a log: host, port and database, without user and password. */
-function withoutPassword(url: string): string {
-  try {
-    const { host, pathname } = new URL(url);
-    return `${host}${pathname}`;
-  } catch {
-    return "the configured address";
-  }
 }
