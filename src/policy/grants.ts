@@ -30,10 +30,11 @@ export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Gr
   if (!what) return [];
   const key = classKeyOf(what);
   const keys = input.fn === null ? [key] : [key, patternKeyOf(what)];
-  const grants = (await findLiveGrants(on, keys)).map(({ pattern, ...grant }) =>
-    pattern === null ? grant : { ...grant, pattern: readPattern(pattern) },
+  const learned = what.digest === undefined ? findLearned(on, key) : undefined;
+  const [live, lesson] = await Promise.all([findLiveGrants(on, keys), learned]);
+  const grants = live.map(({ pattern, ...one }) =>
+    pattern === null ? one : { ...one, pattern: readPattern(pattern) },
   );
-  const lesson = what.digest === undefined ? await findLearned(on, key) : undefined;
   if (!lesson) return grants;
   const { id, rule, state } = lesson;
   return [...grants, { ...what, id, learned: { rule: rule.id, reason: rule.reason, isRevoked: state !== "accepted" } }];

@@ -74,14 +74,13 @@ async function answerIn(
   input: AnswerInput,
   { words, judged }: { words: CleanWords<UncheckedAnswer>; judged: JudgedText },
 ): Promise<RecordedAnswer> {
-  const found = await findQuestion(tx, input.questionId);
-  if (!found) throw new Refusal("question_not_found", { question_id: input.questionId });
+  const { questionId, caller } = input;
+  // Which participant a fingerprint stands for is found later.
+  if (caller.person === undefined && caller.participant === undefined) tx.runAlone?.();
+  const [found, identified] = await Promise.all([findQuestion(tx, questionId), identifyForWrite(ctx, tx, caller)]);
+  if (!found) throw new Refusal("question_not_found", { question_id: questionId });
   if (await isAsker(tx, found.question.asker, input)) throw new Refusal("self_answer");
-  // Which participant a fingerprint stands for is found later, and whoever asks through a question has rows of its own.
-  const isNamed = input.caller.person !== undefined || input.caller.participant !== undefined;
-  if (!isNamed || ctx.requesters.ofQuestion(found.question)) tx.runAlone?.();
-
-  const identified = await identifyForWrite(ctx, tx, input.caller);
+  if (ctx.requesters.ofQuestion(found.question)) tx.runAlone?.();
   const { identity, issue } = identified;
   const claim = input.idempotency && claimOf(identity, ctx.newId("r"), input.idempotency);
   if (claim) {
@@ -113,14 +112,14 @@ async function answerIn(
   const receipt = await record(ctx, tx, counted.question, {
     id: claim?.objectId ?? ctx.newId("r"),
     identity,
-    network: input.caller.network,
+    network: caller.network,
     answer,
     value: judged.value,
   });
   await exposeIn(ctx, tx, words);
   if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.question.lastAnswerAt ?? found.now);
   // Last of all: on PostgreSQL every other answer of the same network waits from here to the end of this one.
-  await chargeNetwork(ctx, tx, identified, input.caller);
+  await chargeNetwork(ctx, tx, identified, caller);
   return { receipt, replayed: false, person: identity.person, issue, reading };
 }
 

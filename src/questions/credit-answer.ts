@@ -36,7 +36,7 @@ export async function creditAnswer(
   const { person, names, timeZone } = given.identity;
   const rules = ctx.crowd.points;
 
-  const before = await lockTotals(tx, person);
+  const [before, firstView] = await Promise.all([lockTotals(tx, person), findFirstView(tx, question.id, names)]);
   const today = localDay(at, timeZone);
   const streak = continueStreak(before.streak, today);
   const { points, cappedPoints, entries } = pointsFor({
@@ -50,7 +50,6 @@ export async function creditAnswer(
     cappedToday: await cappedSince(tx, { person, totals: before, from: utcDayStart(at) }),
     rules,
   });
-  const firstView = await findFirstView(tx, question.id, names);
   const row: LedgerRow = {
     person,
     questionId: question.id,
@@ -65,16 +64,17 @@ export async function creditAnswer(
     speedy: firstView !== null && at - firstView < SPEED_DEMON_MS,
     confident: answer.confidence === 5,
   };
-  await insertLedgerRow(tx, row);
-  await addToScores(tx, { person, points, at });
-
   const totals = addEntry(before, row);
   const earned = newBadges(totals, new Set(before.badges));
+  await Promise.all([
+    insertLedgerRow(tx, row),
+    addToScores(tx, { person, points, at }),
+    updateTotals(tx, person, { ...totals, badges: [...before.badges, ...earned].sort() }),
+  ]);
   const badges: string[] = [];
   for (const id of earned) {
     if (await insertBadgeIfNew(tx, { person, id, questionId: question.id, at })) badges.push(id);
   }
-  await updateTotals(tx, person, { ...totals, badges: [...before.badges, ...earned].sort() });
   return { points, entries, badges, totalPoints: totals.points, streakDays: streakOn(streak, today) };
 }
 

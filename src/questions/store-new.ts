@@ -18,8 +18,8 @@ export async function chargeQuestion(
   tx: Tx,
   asker: string,
 ): Promise<{ reading: LimitReading; now: number }> {
-  const reading = await chargeLimit(tx, "questions", asker, limits.questionsPerHour);
-  const { open, nextEndsAt, now } = await countOpenQuestions(tx, asker);
+  const charged = chargeLimit(tx, "questions", asker, limits.questionsPerHour);
+  const [reading, { open, nextEndsAt, now }] = await Promise.all([charged, countOpenQuestions(tx, asker)]);
   if (open >= limits.openQuestions) {
     const retryAfter = Math.max(1, Math.ceil(((nextEndsAt ?? now) - now) / 1000));
     throw new Refusal("quota_exceeded", { limit: limits.openQuestions, open, retry_after: retryAfter });

@@ -150,7 +150,7 @@ async function openJob(
     ttlMs: JOB_MS,
   });
   if (!made) throw new Error("a fresh id is taken");
-  await appendJobEvents(tx, jobId, [statusOf(made, null)]);
+  await appendJobEvents(tx, made, [statusOf(made, null)]);
   const madeNote = moveNote(made, null, { kind: "agent", id: principal });
   if (holder === null) return { job: made, notes: [madeNote] };
   const { job, notes } = await claimIn(ctx, tx, jobId, { holder });
@@ -174,7 +174,7 @@ export async function claimIn(
   const own = { leaseHash: sha256Hex(base62(ctx.random, RANDOM_LENGTH)), leaseMs: LEASE_S.usual * 1000 };
   const job = await claimHeldJob(tx, jobId, { holder, ...(lease ?? own) });
   await insertClaim(tx, { jobId, epoch: job.job.epoch, holder, worker: holder });
-  await appendJobEvents(tx, jobId, [statusOf(job, "QUEUED")]);
+  await appendJobEvents(tx, job, [statusOf(job, "QUEUED")]);
   return { job, notes: [moveNote(job, "QUEUED", { kind: "agent", id: holder })] };
 }
 

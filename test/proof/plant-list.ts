@@ -16,7 +16,7 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "key by look, then insert",
     file: "src/questions/create.ts",
-    find: `  const created = await transact(ctx, async (tx) => {
+    find: `  const store = async (tx: Tx) => {
     const existing = sameness && (await claimOrFind(tx, input.asker, id, sameness));`,
     put: `  const { sql } = await import("../core/store/sql.ts");
   const [looked] = sameness ? await ctx.db.all<{ object_id: string; body_hash: string }>(
@@ -26,7 +26,7 @@ export const PLANTS: readonly Plant[] = [
   if (looked && looked.body_hash !== sameness?.bodyHash) {
     throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
   }
-  const created = await transact(ctx, async (tx) => {
+  const store = async (tx: Tx) => {
     const existing = looked?.object_id;
     if (sameness && !looked) {
       await tx.all(sql\`INSERT INTO idempotency (principal, verb, key, body_hash, object_id, expires_at)
@@ -141,16 +141,21 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "streams numbered by a sequence",
     file: "src/core/store/streams.ts",
-    find: `    sql\`INSERT INTO streams (id, seq, kept_from) VALUES (\${stream}, 1, 1)
-      ON CONFLICT (id) DO UPDATE SET seq = streams.seq + 1 RETURNING seq\`,`,
-    put: `    await (async () => {
+    find: `    tx.all(sql\`INSERT INTO streams (id, seq, kept_from) VALUES (\${stream}, 1, 1)
+      ON CONFLICT (id) DO UPDATE SET seq = streams.seq + 1\`),
+    tx.all(sql\`INSERT INTO events (stream, seq, kind, ask_id, version, at)
+      VALUES (\${stream}, (SELECT seq FROM streams WHERE id = \${stream}), \${event.kind}, \${event.questionId},
+        \${event.version}, \${event.at})\`),`,
+    put: `    (async () => {
       const { raw } = await import("./sql.ts");
       let hash = 7;
       for (const letter of stream) hash = (hash * 31 + letter.charCodeAt(0)) >>> 0;
       await tx.all(raw("CREATE SEQUENCE IF NOT EXISTS planted_" + hash));
       await tx.all(sql\`INSERT INTO streams (id, seq, kept_from) VALUES (\${stream}, 1000000, 1)
         ON CONFLICT (id) DO NOTHING\`);
-      return raw("SELECT nextval('planted_" + hash + "') AS seq");
+      const [{ seq }] = await tx.all(raw("SELECT nextval('planted_" + hash + "') AS seq"));
+      await tx.all(sql\`INSERT INTO events (stream, seq, kind, ask_id, version, at)
+        VALUES (\${stream}, \${seq}, \${event.kind}, \${event.questionId}, \${event.version}, \${event.at})\`);
     })(),`,
     harness: "race",
     says: /^stream of/,
@@ -306,7 +311,7 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "the head of the chain is held to the commit of what is recorded",
     file: "src/core/store/audit.ts",
-    find: "  const at = await storeNow(tx);",
+    find: "  const at = notes[0]?.at ?? (await storeNow(tx));",
     put: `  await tx.all(sql\`UPDATE audit_head SET seq = seq WHERE id = 1\`);
   const at = await storeNow(tx);`,
     harness: "freeze",

@@ -132,15 +132,17 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
       await leg();
       throw error;
     }
-    /** The whole group commit waits with it, and all later transactions. */
+    /** The whole group commit waits with it, and all later transactions. Statements sent together run in their order. */
     function slowly(tx: Tx): Tx {
-      return withStatements(tx, async (statement) => {
-        isStalled = true;
-        await options.time().sleep(dice.int(SLOW_STATEMENT_MS + 1));
-        isStalled = false;
-        if (link.isDead()) throw new Refusal("store_unavailable");
-        return tx.all<never>(statement);
-      });
+      let last: Promise<never[]> = Promise.resolve([]);
+      return withStatements(tx, (statement) => (last = last.then(() => runSlowly(tx, statement))));
+    }
+    async function runSlowly(tx: Tx, statement: Sql): Promise<never[]> {
+      isStalled = true;
+      await options.time().sleep(dice.int(SLOW_STATEMENT_MS + 1));
+      isStalled = false;
+      if (link.isDead()) throw new Refusal("store_unavailable");
+      return tx.all<never>(statement);
     }
 
     return {

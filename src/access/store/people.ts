@@ -1,7 +1,7 @@
 import { nextChannelNumber } from "./channel-numbers.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { optional, rowsOf } from "../../core/store/rows.ts";
-import { join, sql } from "../../core/store/sql.ts";
+import { join, sql, type Sql } from "../../core/store/sql.ts";
 
 export type PersonRole = "admin" | "member";
 
@@ -80,18 +80,15 @@ export async function updateRole(tx: Tx, id: string, role: PersonRole): Promise<
   );
 }
 
-/** Returns whom the names of an audience's readers stand for: people, identities, or everybody who sees all. */
-export async function findPeopleOfReaders(
-  on: Queryable,
-  readers: readonly string[],
-  allReaders: string,
-): Promise<string[]> {
-  if (readers.length === 0) return [];
-  const names = join([...readers]);
-  const rows = await on.all<{ person_id: string }>(
-    sql`SELECT person_id FROM people WHERE left_at IS NULL AND (person_id IN (${names})
-      OR person_id IN (SELECT person FROM identities WHERE kind || ':' || value IN (${names}))
-      OR sees_all = 1 AND ${readers.includes(allReaders) ? 1 : 0} = 1)`,
-  );
-  return rows.map((row) => row.person_id);
+/** In SQL, the ids that the names of an audience's readers stand for: people, identities, or everybody who sees all. */
+export function peopleOfReaders(readers: readonly string[], allReaders: string): Sql {
+  const names = join(["", ...readers]);
+  return sql`SELECT person_id FROM people WHERE left_at IS NULL AND (person_id IN (${names})
+    OR person_id IN (SELECT person FROM identities WHERE kind || ':' || value IN (${names}))
+    OR sees_all = 1 AND ${readers.includes(allReaders) ? 1 : 0} = 1)`;
+}
+
+/** Returns those ids. */
+export async function findPeopleOfReaders(on: Queryable, ...of: Parameters<typeof peopleOfReaders>): Promise<string[]> {
+  return (await on.all<{ person_id: string }>(peopleOfReaders(...of))).map((row) => row.person_id);
 }

@@ -108,7 +108,7 @@ export async function postAsk(ctx: Context, input: AskInput): Promise<{ held: As
     // point: ask-stored
     tellFact(tx, { kind: "asked", ask: inserted.ask, job: job.job });
     const waiting = await recountIn(tx, job);
-    await appendJobEvents(tx, input.jobId, [
+    await appendJobEvents(tx, waiting.job, [
       logOf(job, "ask.created", inserted, { message: `${input.type} asked`, fields: { ask_type: input.type } }),
       ...waiting.events,
     ]);
@@ -160,7 +160,7 @@ async function holdJob(ctx: Context, tx: Tx, input: AskInput, notes: AuditNote[]
     if (!other) throw new Error("a job's id is taken by nothing");
     return checkJob(ctx, tx, other, input);
   }
-  await appendJobEvents(tx, jobId, [statusOf(made, null)]);
+  await appendJobEvents(tx, made, [statusOf(made, null)]);
   notes.push(moveNote(made, null, { kind: "agent", id: principal }));
   return made;
 }

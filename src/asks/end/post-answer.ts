@@ -117,7 +117,7 @@ async function again(
       ...(json !== undefined && { json }),
     });
     if (!isNew) return;
-    await appendJobEvents(tx, job.job.id, [
+    await appendJobEvents(tx, job, [
       logOf(job, "answer.late", held, { level: "warn", message: `an answer came after ${answer.status}` }),
     ]);
   });
@@ -234,8 +234,7 @@ async function settleByService(ctx: Context, who: AskAnswerer, input: AskAnswerI
       const before = (await findAsk(tx, ask.id))?.ask ?? ask;
       if (before.addressedId ?? before.questionId) tx.runAlone?.();
       const asked = await lockAsked(tx, before);
-      const job = await lockJob(tx, ask.jobId);
-      const held = await lockAsk(tx, ask.id);
+      const [job, held] = await Promise.all([lockJob(tx, ask.jobId), lockAsk(tx, ask.id)]);
       if (!job || held?.ask.status !== "PENDING") return null;
       if (held.ask.addressedId !== before.addressedId || held.ask.questionId !== before.questionId) return null;
       const done = await settleAskIn(tx, { job, ask: held }, serviceAnswer(who, input), {

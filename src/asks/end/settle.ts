@@ -78,6 +78,7 @@ export async function settleAskIn(
       logOf(held.job, "answer.recorded", one, { message: `${own.status} by ${own.source}` }),
     );
     notes.push({
+      at,
       actor: actorOf(own),
       action: "relay.answered",
       agent: one.ask.principal,
@@ -90,7 +91,7 @@ export async function settleAskIn(
     tx.wake(askTopic(one.ask.id));
   }
   const moved = await recountIn(tx, held.job);
-  await appendJobEvents(tx, ask.jobId, [...events, ...moved.events]);
+  await appendJobEvents(tx, moved.job, [...events, ...moved.events]);
   return { answer, job: moved.job, notes: [...notes, ...moved.notes] };
 }
 
@@ -179,7 +180,7 @@ export async function moveJobIn(
     tx.wake(askTopic(ask.ask.id));
     tx.wake(INBOX_TOPIC);
   }
-  await appendJobEvents(tx, id, [...events, statusOf(after, from)]);
+  await appendJobEvents(tx, after, [...events, statusOf(after, from)]);
   if (to === "QUEUED") tx.wake(CLAIMS_TOPIC);
   if (over) tellFact(tx, { kind: "job ended", job: after.job });
   return { job: after, notes: [...notes, moveNote(after, from, by)] };
@@ -203,10 +204,10 @@ export function statusOf({ job, now }: JobAt, from: JobState | null): NewJobEven
 }
 
 /** Returns the entry of the record for a job's move. */
-export function moveNote({ job }: JobAt, from: JobState | null, by: Actor): AuditNote {
+export function moveNote({ job, now }: JobAt, from: JobState | null, by: Actor): AuditNote {
   const { id, owner, state, epoch, reason } = job;
   const data = { from, epoch, ...(reason !== null && { reason }) };
-  return { actor: by, action: `job.${state.toLowerCase()}`, agent: owner, callId: id, data };
+  return { at: now, actor: by, action: `job.${state.toLowerCase()}`, agent: owner, callId: id, data };
 }
 
 /** Returns a log event about an ask; prompts and answers are never in it. */

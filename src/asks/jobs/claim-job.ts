@@ -68,7 +68,7 @@ async function claimOnce(ctx: Context, { kinds, holder, worker, leaseS }: ClaimI
     await insertClaim(tx, { jobId: id, epoch, holder, worker });
     // point: job-claimed
     const status = statusOf(held, "QUEUED");
-    await appendJobEvents(tx, id, [{ ...status, body: { ...status.body, worker_id: worker } }]);
+    await appendJobEvents(tx, held, [{ ...status, body: { ...status.body, worker_id: worker } }]);
     await writeNotes(tx, [moveNote(held, "QUEUED", { kind: "agent", id: holder })]);
     return { job: held.job, lease: { token, epoch, ttlS: leaseS, expiresAt: leaseUntil ?? held.now } };
   });

@@ -66,7 +66,7 @@ export async function heartbeat(ctx: Context, id: string, by: Writer, note?: str
     if (!job) throw fenced(held);
     if (words !== undefined) {
       const body = { job_id: id, level: "info", event: "job.heartbeat", message: words, at: held.now };
-      await appendJobEvents(tx, id, [{ event: "log", body }]);
+      await appendJobEvents(tx, held, [{ event: "log", body }]);
     }
     return job;
   });

@@ -28,7 +28,7 @@ export async function logJob(ctx: Context, id: string, by: Writer, logs: readonl
     refuseOver(held);
     await appendJobEvents(
       tx,
-      id,
+      held,
       clean.map(({ stepId, askId, level, message, fields }) => ({
         event: "log",
         body: {

@@ -45,7 +45,7 @@ export async function makeJob(ctx: Context, input: JobInput): Promise<{ job: Job
         throw new Refusal("job_id_taken", { job_id: id });
       return { job: other.job, made: false };
     }
-    await appendJobEvents(tx, id, [statusOf(inserted, null)]);
+    await appendJobEvents(tx, inserted, [statusOf(inserted, null)]);
     // point: job-made
     await writeNotes(tx, [moveNote(inserted, null, { kind: "agent", id: input.owner })]);
     if (!input.external) tx.wake(CLAIMS_TOPIC);

@@ -138,25 +138,12 @@ async function lookUp(
   const texts = decisionTexts(ask, on);
   const key = ctx.keyring.decisionMac(texts.ofMachine());
   const personKey = (audience: Audience) => ctx.keyring.decisionMac(texts.ofPerson(audience));
-  const made = await verbs.readDecision(ctx, key);
-  const isMachines = made !== undefined && made.source !== "person";
-  const found = isMachines ? made : await findPersonal(ctx, ask, judged, personKey);
+  const asked = ctx.relay.people === null ? null : await peopleFor(ctx, ask, judged);
+  const found = await verbs.readDecision(ctx, key, asked && personKey(asked.audience));
   const result = found ? "hit" : "miss";
   observe(result);
   pass("cache", found ? "hit" : "missed");
   return { result, keep: { key, personKey, role: role?.name ?? null, policyVersion }, ...(found && { found }) };
-}
-
-/** Returns the answer that the people who would be asked gave this asker before; nothing where nobody is asked. */
-async function findPersonal(
-  ctx: Context,
-  ask: Ask,
-  judged: PolicyDecision,
-  personKey: Kept["personKey"],
-): Promise<verbs.CachedDecision | undefined> {
-  if (ctx.relay.people === null) return undefined;
-  const { audience } = await peopleFor(ctx, ask, judged);
-  return verbs.readDecision(ctx, personKey(audience));
 }
 
 /** Asks the runner. Null where the ask is over, or is left to another server because this one stops. */
@@ -167,8 +154,9 @@ async function run(
 ): Promise<Step | null> {
   const { held, job, pass, stages } = way;
   const { ask, tries } = held;
-  const leftMs = ask.expiresAt - (await storeNow(ctx.db));
-  const skipped = skippedBecause(ask, { hasModel: machine.model() !== null, tries, leftMs });
+  const hasModel = machine.model() !== null;
+  const leftMs = hasModel ? ask.expiresAt - (await storeNow(ctx.db)) : 0;
+  const skipped = skippedBecause(ask, { hasModel, tries, leftMs });
   if (skipped !== null) {
     pass("runner", `skipped: ${skipped}`);
     return { to: "people", remarks: [] };

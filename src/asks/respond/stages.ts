@@ -5,7 +5,7 @@ import { mayBeJoined } from "../model/job-rules.ts";
 import type { PolicyDecision } from "../../policy/model/policy.ts";
 import { repoOfKind } from "../../core/model/attempt-kind.ts";
 import type { Job, Ask, Stage, StageRecord } from "../model/ask.ts";
-import { countHit, findDecision, keepDecision, type CachedDecision } from "../store/decision-cache.ts";
+import { countHit, findDecisions, keepDecision, type CachedDecision } from "../store/decision-cache.ts";
 import { findJob, lockJob, type JobAt } from "../store/jobs.ts";
 import { findAnswer, findAnswers } from "../store/answers.ts";
 import {
@@ -70,8 +70,7 @@ export interface MachineEnd extends EndedIn {
  */
 export async function endByMachine(ctx: Context, ask: Ask, given: NewAskAnswer, end: MachineEnd): Promise<boolean> {
   return transact(ctx, async (tx) => {
-    const job = await lockJob(tx, ask.jobId);
-    const held = await lockAsk(tx, ask.id);
+    const [job, held] = await Promise.all([lockJob(tx, ask.jobId), lockAsk(tx, ask.id)]);
     if (!job || held?.ask.status !== "PENDING") return true;
     const { judged, keep, repeats, ...ended } = end;
     if (judged && given.source === "policy" && !(await noteSpared(tx, judged))) return false;
@@ -113,8 +112,7 @@ export async function handToPeople(
   { judged }: { judged: PolicyDecision },
 ): Promise<void> {
   await transact(ctx, async (tx) => {
-    const job = await lockJob(tx, ask.jobId);
-    const held = await lockAsk(tx, ask.id);
+    const [job, held] = await Promise.all([lockJob(tx, ask.jobId), lockAsk(tx, ask.id)]);
     if (!job || held?.ask.status !== "PENDING" || held.ask.addressedId !== null) return;
     const before = await findSameOfEarlierEpoch(tx, ask.jobId, ask.epoch, held.sameHash);
     const decided = before && (await findAnswer(tx, before.ask.id));
@@ -145,8 +143,7 @@ export async function handToPublic(
   { judged }: { judged: PolicyDecision },
 ): Promise<void> {
   await transact(ctx, async (tx) => {
-    const job = await lockJob(tx, ask.jobId);
-    const held = await lockAsk(tx, ask.id);
+    const [job, held] = await Promise.all([lockJob(tx, ask.jobId), lockAsk(tx, ask.id)]);
     if (!job || held?.ask.status !== "PENDING" || held.ask.questionId !== null) return;
     if (held.ask.constraints.timeoutS !== undefined && held.now >= held.ask.expiresAt) return;
     const handed = await askPublicIn(ctx, tx, held, plan);
@@ -168,9 +165,17 @@ function askerOf({ principal, meta }: Ask, { kind }: Job): string {
   return repoOfKind(kind) !== null && typeof meta["agent"] === "string" ? `attempt:${meta["agent"]}` : principal;
 }
 
-/** Returns a decision that may be repeated. */
-export async function readDecision(ctx: Context, key: string): Promise<CachedDecision | undefined> {
-  return findDecision(ctx.db, key);
+/**
+ * Returns a decision that may be repeated: a machine's, else the answer that the people who would be asked gave this asker
+ * before. `personKey` is null where nobody is asked.
+ */
+export async function readDecision(
+  ctx: Context,
+  key: string,
+  personKey: string | null,
+): Promise<CachedDecision | undefined> {
+  const found = await findDecisions(ctx.db, personKey === null ? [key] : [key, personKey]);
+  return found.find((one) => one.key === key && one.source !== "person") ?? found.find((one) => one.key === personKey);
 }
 
 /** One earlier question and its answer in a chain of follow-ups; the oldest comes first. */

@@ -2,7 +2,7 @@ import type { AnswerSource, Attestation } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { json, rowsOf } from "../../core/store/rows.ts";
-import { empty, sql, type Sql } from "../../core/store/sql.ts";
+import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 
 /** One decision that may be repeated (spec/relay 9). */
 export interface CachedDecision {
@@ -59,12 +59,12 @@ export async function keepDecision(tx: Tx, decision: NewDecision): Promise<void>
   );
 }
 
-/** Returns the decision of exactly this key, unless its time is over. */
-export async function findDecision(on: Queryable, key: string): Promise<CachedDecision | undefined> {
-  return decisionRows.first(
+/** Returns the decisions of exactly these keys whose time is not over. */
+export async function findDecisions(on: Queryable, keys: readonly string[]): Promise<CachedDecision[]> {
+  return decisionRows.all(
     on,
     sql`SELECT * FROM decision_cache
-      WHERE decision_key = ${key} AND created_at + ttl_seconds * 1000 > (SELECT parley_now())`,
+      WHERE decision_key IN (${join(keys)}) AND created_at + ttl_seconds * 1000 > (SELECT parley_now())`,
   );
 }
 

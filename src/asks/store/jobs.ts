@@ -1,5 +1,5 @@
 import type { Job, JobState } from "../model/ask.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 import { jobTopic } from "../../core/store/wake.ts";
@@ -266,17 +266,20 @@ export interface JobEvent extends NewJobEvent {
 }
 
 /** Appends events to a held job under its next numbers, and wakes whoever follows it. */
-export async function appendJobEvents(tx: Tx, id: string, events: readonly NewJobEvent[]): Promise<void> {
+export async function appendJobEvents(
+  tx: Tx,
+  { job: { id }, now }: JobAt,
+  events: readonly NewJobEvent[],
+): Promise<void> {
   if (events.length === 0) return;
-  const { seq, now } = await one<{ seq: number; now: number }>(
-    tx,
-    sql`UPDATE jobs SET seq = seq + ${events.length} WHERE job_id = ${id} RETURNING seq, parley_now() AS now`,
-  );
   const rows = events.map(({ event, body }, i) => {
-    const number = seq - events.length + 1 + i;
+    const number = sql`(SELECT seq FROM jobs WHERE job_id = ${id}) - ${events.length - 1 - i}`;
     return sql`(${id}, ${number}, ${event}, ${JSON.stringify({ ...body, at: body["at"] ?? now })}, ${now})`;
   });
-  await tx.all(sql`INSERT INTO job_events (job_id, seq, event, body, at) VALUES ${join(rows)}`);
+  await Promise.all([
+    tx.all(sql`UPDATE jobs SET seq = seq + ${events.length} WHERE job_id = ${id}`),
+    tx.all(sql`INSERT INTO job_events (job_id, seq, event, body, at) VALUES ${join(rows)}`),
+  ]);
   tx.wake(jobTopic(id));
 }
 

@@ -3,7 +3,7 @@ import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { DecisionOrigin } from "../model/decision-origin.ts";
 import { type Db, first, one, type Queryable, storeNow, type Tx } from "./db.ts";
-import { empty, sql } from "./sql.ts";
+import { empty, join, sql, type Sql } from "./sql.ts";
 
 /**
  * The author of an entry: a person, somebody of the crowd, an agent, a rule, or the clock. Never a name or an address.
@@ -14,6 +14,8 @@ export interface Actor {
 }
 
 export interface AuditNote {
+  /** The store's clock where the transaction has read it; otherwise it is read once more. */
+  at?: number;
   actor: Actor;
   action: string;
   agent?: string;
@@ -64,11 +66,12 @@ function auditedAgent(principal: string): string {
  */
 export async function appendAudit(tx: Tx, ...notes: readonly AuditNote[]): Promise<void> {
   if (notes.length === 0) return;
-  const at = await storeNow(tx);
-  for (const note of notes) await insertEntry(tx, note, at);
+  const at = notes[0]?.at ?? (await storeNow(tx));
+  await tx.all(sql`INSERT INTO audit (at, action, agent, ask_id, call_id, entry, data)
+    VALUES ${join(notes.map((note) => entryRow(note, at)))}`);
 }
 
-async function insertEntry(tx: Tx, note: AuditNote, at: number): Promise<void> {
+function entryRow(note: AuditNote, at: number): Sql {
   const { actor } = note;
   const agent = note.agent === undefined ? undefined : auditedAgent(note.agent);
   const data = canonicalExact(note.data ?? {});
@@ -87,10 +90,7 @@ async function insertEntry(tx: Tx, note: AuditNote, at: number): Promise<void> {
     consent_digest: note.digest,
     data_hash: sha256(data),
   });
-  await tx.all(
-    sql`INSERT INTO audit (at, action, agent, ask_id, call_id, entry, data)
-      VALUES (${at}, ${note.action}, ${agent ?? null}, ${note.subjectId ?? null}, ${note.callId ?? null}, ${entry}, ${data})`,
-  );
+  return sql`(${at}, ${note.action}, ${agent ?? null}, ${note.subjectId ?? null}, ${note.callId ?? null}, ${entry}, ${data})`;
 }
 
 /** Returns the times of all entries of an action, the newest first. */

@@ -1,5 +1,5 @@
 import type { QuestionId } from "../model/ids.ts";
-import { first, one, type Queryable, type Tx } from "./db.ts";
+import { first, type Queryable, type Tx } from "./db.ts";
 import { join, sql } from "./sql.ts";
 import { streamTopic } from "./wake.ts";
 
@@ -23,13 +23,13 @@ export const streamOfAsker = (principal: string): string => `asker:${principal}`
  * numbers follow commit order and a resuming reader never misses one (spec/invariants Q7).
  */
 export async function appendEvent(tx: Tx, stream: string, event: Omit<StreamEvent, "seq">): Promise<void> {
-  const { seq } = await one<{ seq: number }>(
-    tx,
-    sql`INSERT INTO streams (id, seq, kept_from) VALUES (${stream}, 1, 1)
-      ON CONFLICT (id) DO UPDATE SET seq = streams.seq + 1 RETURNING seq`,
-  );
-  await tx.all(sql`INSERT INTO events (stream, seq, kind, ask_id, version, at)
-    VALUES (${stream}, ${seq}, ${event.kind}, ${event.questionId}, ${event.version}, ${event.at})`);
+  await Promise.all([
+    tx.all(sql`INSERT INTO streams (id, seq, kept_from) VALUES (${stream}, 1, 1)
+      ON CONFLICT (id) DO UPDATE SET seq = streams.seq + 1`),
+    tx.all(sql`INSERT INTO events (stream, seq, kind, ask_id, version, at)
+      VALUES (${stream}, (SELECT seq FROM streams WHERE id = ${stream}), ${event.kind}, ${event.questionId},
+        ${event.version}, ${event.at})`),
+  ]);
   tx.wake(streamTopic(stream));
 }
 

@@ -64,8 +64,7 @@ export async function findLiveGrants(on: Queryable, classKeys: readonly string[]
   return grantRows.all(
     on,
     sql`SELECT * FROM policy_grants
-      WHERE class_key IN (${join(classKeys)}) AND revoked_at IS NULL
-        AND expires_at > (SELECT parley_now())
+      WHERE class_key IN (${join(classKeys)}) AND revoked_at IS NULL AND expires_at > (SELECT parley_now())
       ORDER BY CASE WHEN pattern IS NULL THEN 0 ELSE 1 END, expires_at DESC, grant_id LIMIT 100`,
   );
 }

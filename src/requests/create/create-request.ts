@@ -114,11 +114,8 @@ export async function storeRequestIn(
   input: RequestInput,
 ): Promise<{ request: Request; replayed: boolean }> {
   const audience = escalated(input.audience, addedBy(input.rounds ?? []));
-  if (!input.uncharged) {
-    const existing = await findByRef(tx, input.asker, input.ref);
-    if (existing) return replay(existing, input.sameHash);
-  }
-  await chargeAsker(ctx, tx, input);
+  const existing = await findOrCharge(ctx, tx, input);
+  if (existing) return replay(existing, input.sameHash);
 
   const id = ctx.newId("ask");
   const inserted = await insertRequestIfNew(tx, { ...input, audience, id }, readersIn(input, audience), NO_DEADLINE);
@@ -168,6 +165,7 @@ export async function notifyRecipientsIn(
 /** The record says that somebody asked, and for which call. */
 export async function noteCreated(tx: Tx, request: Request): Promise<void> {
   await appendAudit(tx, {
+    at: request.createdAt,
     actor: { kind: "agent", id: request.asker },
     ...aboutRequest(request, "created"),
     ...(request.digest !== null && { digest: request.digest }),
@@ -186,17 +184,22 @@ function replay(
   return { request, replayed: true };
 }
 
-async function chargeAsker(
+/** Returns the request that a retry repeats; counts a new one against the limits, and leaves its `ref` to the insertion. */
+async function findOrCharge(
   { addressed, askerBounds }: Pick<RequestContext, "addressed" | "askerBounds">,
   tx: Tx,
-  { asker, uncharged = false }: Pick<RequestInput, "asker" | "uncharged">,
-): Promise<void> {
+  { asker, ref, uncharged = false }: Pick<RequestInput, "asker" | "ref" | "uncharged">,
+): ReturnType<typeof findByRef> {
   const { createsPerMinute, pendingPerAgent } = addressed;
   // On SQLite a single process stores all requests of agents.
   const knowsAll = tx.dialect === "sqlite";
   const isBelow = knowsAll && askerBounds.admits(asker, { open: pendingPerAgent, recent: createsPerMinute });
-  if (uncharged || isBelow) return;
-  const counts = await countRequests(tx, asker, { withinMs: MINUTE_MS, most: createsPerMinute });
+  if (uncharged || isBelow) return undefined;
+  const [existing, counts] = await Promise.all([
+    findByRef(tx, asker, ref),
+    countRequests(tx, asker, { withinMs: MINUTE_MS, most: createsPerMinute }),
+  ]);
+  if (existing) return existing;
   if (counts.recent >= createsPerMinute) {
     throw new Refusal("rate_limited", { limit: createsPerMinute, window_seconds: 60, retry_after: 60 });
   }
@@ -204,6 +207,7 @@ async function chargeAsker(
     throw new Refusal("quota_exceeded", { limit: pendingPerAgent, open: counts.open, retry_after: 60 });
   }
   if (knowsAll) askerBounds.counted(asker, counts);
+  return undefined;
 }
 
 /** Returns what an entry of the record says of a request, whatever happened to it. */

@@ -1,5 +1,5 @@
 import type { RequestId } from "../../core/model/ids.ts";
-import { findPeopleOfReaders } from "../../access/store/people.ts";
+import { peopleOfReaders } from "../../access/store/people.ts";
 import { insertRequestNotices } from "../store/device-notices.ts";
 import type { Audience } from "../model/request.ts";
 import { ALL_READERS, leavesOf, readersOf } from "../model/audience.ts";
@@ -15,7 +15,6 @@ export async function tellDevices(tx: Tx, requestId: RequestId, audience: Audien
   for (const afterMs of new Set(leaves.map((leaf) => leaf.afterMs))) {
     const then = leaves.filter((leaf) => leaf.afterMs === afterMs);
     const readers = then.flatMap(({ target }) => readersOf({ kind: "leaf", target }));
-    const people = await findPeopleOfReaders(tx, readers, ALL_READERS);
-    await insertRequestNotices(tx, requestId, people, { inMs: afterMs });
+    await insertRequestNotices(tx, requestId, peopleOfReaders(readers, ALL_READERS), { inMs: afterMs });
   }
 }

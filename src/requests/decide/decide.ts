@@ -194,8 +194,9 @@ export async function judged(
   { decision: given, responder, session }: Pick<DecisionInput, "decision" | "responder" | "session">,
 ): Promise<JudgedDecision> {
   const { form } = request;
-  const clean = await cleanWords(ctx, given, { ...responder, requestId: request.id });
-  const decision = await withGuard(ctx, clean.words);
+  const { kind, ...said } = given;
+  const clean = await cleanWords(ctx, said, { ...responder, requestId: request.id });
+  const decision = await withGuard(ctx, { kind, ...clean.words } as Decision);
   const words = { ...clean, words: decision };
   const { undoMs } = ctx.addressed;
   const press = session !== undefined && undoMs > 0 && isUndoable(request, decision) ? { session, undoMs } : null;

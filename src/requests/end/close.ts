@@ -3,7 +3,7 @@ import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
 import { groupOf } from "../model/audience.ts";
 import { countOfTold, firstPlaceOfTold } from "../model/hand-on.ts";
 import { endRequest } from "../store/requests.ts";
-import { appendAudit, type Actor } from "../../core/store/audit.ts";
+import { appendAudit, type Actor, type AuditNote } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { deleteHandOnsWithNotes } from "../store/hand-ons.ts";
 import { deleteSnoozes } from "../store/snoozes.ts";
@@ -31,25 +31,26 @@ export async function closeRequestIn(
   { outcome, at, ...how }: RequestEnd,
   act: (over: Request) => Promise<void> = () => Promise.resolve(),
 ): Promise<Request> {
-  const over = await endRequest(tx, request, outcome, at);
+  const { request: over, now } = await endRequest(tx, request, outcome, at);
   await act(over);
   const group = how.by.kind === "person" ? groupOf(request.audience, how.by.id) : undefined;
   // point: addressed-between-outcome-and-closing
-  await closeDeliveries(tx, request.id);
-  await deleteSnoozes(tx, request.id);
-  for (const { person } of request.presses ?? []) {
-    const about = { ...aboutRequest(request, "press_voided"), data: { reason: how.action } };
-    if (person !== how.by.id) await appendAudit(tx, { actor: { kind: "human", id: person }, ...about, via: "web" });
-  }
-  if (countOfTold(request) > 0) await deleteHandOnsWithNotes(tx, request.id, stepOf(firstPlaceOfTold(0)));
-  await appendAudit(tx, {
-    actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
-    ...aboutRequest(request, how.action),
-    ...("via" in how.by && { via: how.by.via }),
-    ...(how.origin && { origin: how.origin }),
-    ...(outcome.digest !== undefined && { digest: outcome.digest }),
-    ...((how.data ?? group !== undefined) && { data: { ...how.data, ...(group !== undefined && { group }) } }),
-  });
+  const voided = { at: now, ...aboutRequest(request, "press_voided"), via: "web", data: { reason: how.action } };
+  const others = (request.presses ?? []).filter(({ person }) => person !== how.by.id);
+  await Promise.all([
+    closeDeliveries(tx, request.id),
+    deleteSnoozes(tx, request.id),
+    countOfTold(request) > 0 ? deleteHandOnsWithNotes(tx, request.id, stepOf(firstPlaceOfTold(0))) : undefined,
+    appendAudit(tx, ...others.map(({ person }): AuditNote => ({ ...voided, actor: { kind: "human", id: person } })), {
+      at: now,
+      actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
+      ...aboutRequest(request, how.action),
+      ...("via" in how.by && { via: how.by.via }),
+      ...(how.origin && { origin: how.origin }),
+      ...(outcome.digest !== undefined && { digest: outcome.digest }),
+      ...((how.data ?? group !== undefined) && { data: { ...how.data, ...(group !== undefined && { group }) } }),
+    }),
+  ]);
   tx.wake(requestTopic(request.id));
   tx.wake(INBOX_TOPIC);
   return over;

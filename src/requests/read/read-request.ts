@@ -92,8 +92,10 @@ export interface RequestDetails {
 }
 
 export async function readDetails(ctx: Pick<Context, "db">, request: Request): Promise<RequestDetails> {
-  const deliveries = await listDeliveries(ctx.db, request.id);
-  const decisions = await store.listDecisionsSoFar(ctx.db, request);
+  const [deliveries, decisions] = await Promise.all([
+    listDeliveries(ctx.db, request.id),
+    store.listDecisionsSoFar(ctx.db, request),
+  ]);
   return { deliveries, decisions, humans: await findHumans(ctx.db, peopleIn(request, deliveries, decisions)) };
 }
 

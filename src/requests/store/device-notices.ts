@@ -1,7 +1,7 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { isLiveCredential } from "../../access/store/credentials.ts";
-import { join, raw, sql } from "../../core/store/sql.ts";
+import { join, raw, sql, Sql } from "../../core/store/sql.ts";
 
 /**
  * Plans a notification for every active device of these people, each device once, as long as the session or key is live
@@ -10,11 +10,10 @@ import { join, raw, sql } from "../../core/store/sql.ts";
 export async function insertRequestNotices(
   tx: Tx,
   requestId: RequestId,
-  people: readonly string[],
+  people: readonly string[] | Sql,
   { inMs, isAgain = false }: { inMs: number; isAgain?: boolean },
 ): Promise<void> {
-  if (people.length === 0) return;
-  const them = join([...people]);
+  const them = people instanceof Sql ? people : join(["", ...people]);
   await tx.all(
     sql`INSERT INTO notices (ask_id, subscription_id, person, kind, state, due_at, attempt, epoch, told_at)
       SELECT ${requestId}, s.subscription_id, s.person, 'addressed', 'queued', (SELECT parley_now()) + ${inMs}, 0, 0,

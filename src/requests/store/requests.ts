@@ -111,9 +111,7 @@ export async function insertRequestIfNew(
       ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at, waited_until`,
   );
   if (!row) return undefined;
-  for (const reader of readers) {
-    await tx.all(sql`INSERT INTO request_recipients (reader, ask_id) VALUES (${reader}, ${ask.id})`);
-  }
+  await insertReaders(tx, ask.id, readers);
   return { request: newlyStored(ask, row), now: row.created_at };
 }
 
@@ -153,11 +151,9 @@ function newlyStored(ask: NewRequest, row: StoredTimes): Request {
 
 /** The request is in these inboxes too. */
 export async function insertReaders(tx: Tx, requestId: RequestId, readers: readonly string[]): Promise<void> {
-  for (const reader of readers) {
-    await tx.all(
-      sql`INSERT INTO request_recipients (reader, ask_id) VALUES (${reader}, ${requestId}) ON CONFLICT DO NOTHING`,
-    );
-  }
+  if (readers.length === 0) return;
+  const rows = join(readers.map((reader) => sql`(${reader}, ${requestId})`));
+  await tx.all(sql`INSERT INTO request_recipients (reader, ask_id) VALUES ${rows} ON CONFLICT DO NOTHING`);
 }
 
 export async function findRequest(on: Queryable, requestId: RequestId): Promise<RequestAt | undefined> {
@@ -197,15 +193,15 @@ export async function lockRequest(tx: Tx, requestId: RequestId): Promise<Request
 }
 
 /** Ends a locked, open request; returns it as it is now, without reading its arguments again. */
-export async function endRequest(tx: Tx, request: Request, outcome: Outcome, at: number): Promise<Request> {
-  const { version } = await one<Pick<RequestRow, "version">>(
+export async function endRequest(tx: Tx, request: Request, outcome: Outcome, at: number): Promise<RequestAt> {
+  const { version, now } = await one<Pick<RequestRow, "version" | "now">>(
     tx,
     sql`UPDATE requests SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
         refused = NULL, presses = NULL, press_due_at = NULL, version = version + 1
-      WHERE ask_id = ${request.id} AND state = 'open' RETURNING version`,
+      WHERE ask_id = ${request.id} AND state = 'open' RETURNING version, parley_now() AS now`,
   );
   const { presses: _ended, ...kept } = request;
-  return { ...kept, state: outcome.status, outcome, settledAt: at, refused: null, version };
+  return { request: { ...kept, state: outcome.status, outcome, settledAt: at, refused: null, version }, now };
 }
 
 /**

@@ -181,15 +181,17 @@ async function runMember(session: Session, { work, resolve, reject }: Member): P
   const runAlone = () => {
     throw new WantsAlone();
   };
-  const { tx, topics, facts } = openTx(async (statement) => {
+  const { tx, topics, facts, end } = openTx(async (statement) => {
     const result = await session.run(statement);
     hasWritten ||= isChange(statement, result);
     return result.rows;
   }, runAlone);
   try {
     const value = await work(tx);
+    await end();
     return { kind: "done", tell: () => resolve({ value, topics, facts }) };
   } catch (error) {
+    await end();
     if (error instanceof SkippedStatement) return { kind: "failed", isOwn: false };
     if (hasWritten) session.fail(error);
     if (session.failure()?.error === error) return { kind: "failed", isOwn: true };

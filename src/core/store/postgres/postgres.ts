@@ -11,7 +11,7 @@ import { type GroupOptions, GROUPS_AT_ONCE, openGroupCommits } from "./group-com
 import { HostPool } from "./host-pool.ts";
 import { type Hosts, openHosts } from "./hosts.ts";
 import { openReads, type ReadOptions } from "./reads.ts";
-import type { Left } from "./session.ts";
+import type { TimeLeft } from "./session.ts";
 import { postgresNumbers, sendTogether } from "./statement-batch.ts";
 import { BEGIN, runTransaction } from "./transaction.ts";
 
@@ -139,7 +139,7 @@ function openLending(
   };
 }
 
-type Judge = (client: pg.PoolClient, left: Left) => Promise<void>;
+type Judge = (client: pg.PoolClient, left: TimeLeft) => Promise<void>;
 
 /** Returns what asks of each connection once, before it is first used, whether it may be. */
 function openJudge({ judge }: PostgresOptions): Judge {
@@ -159,7 +159,7 @@ async function queryAlone(client: pg.PoolClient, statement: Sql, withinMs: numbe
 }
 
 /** Runs a transaction until the database says that it happened or that it cannot. */
-type Attempt = <T>(work: (tx: Tx) => Promise<T>, begin: string, left: Left) => Promise<CommitResult<T>>;
+type Attempt = <T>(work: (tx: Tx) => Promise<T>, begin: string, left: TimeLeft) => Promise<CommitResult<T>>;
 
 /** Returns what runs a transaction, and runs it again where the database undid it for the sake of others. */
 function openAttempts(pool: pg.Pool, judge: Judge): Attempt {
@@ -240,7 +240,7 @@ async function onClient<T>(pool: pg.Pool, use: (client: pg.PoolClient, drop: () 
 }
 
 /** A connection is waited for in real time, whatever clock the deadlines of a simulated server go by. */
-function startWait(waitMs: number, sinceMs: number = systemClock.monotonic()): Left {
+function startWait(waitMs: number, sinceMs: number = systemClock.monotonic()): TimeLeft {
   const until = sinceMs + waitMs;
   return () => {
     const left = Math.ceil(until - systemClock.monotonic());

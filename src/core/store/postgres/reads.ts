@@ -3,7 +3,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
 import type { Sql } from "../sql.ts";
 import { isUnheard } from "./errors.ts";
-import type { Left } from "./session.ts";
+import type { TimeLeft } from "./session.ts";
 import { sendTogether } from "./statement-batch.ts";
 
 /** So many batches are under way at one time; what is asked for meanwhile makes the next ones. */
@@ -17,7 +17,7 @@ const QUICK_FOR_MS = 60_000;
 export interface ReadOptions {
   clock: Clock;
   /** Lends a connection for one batch, whose time counts from `sinceMs` (`monotonic` of the clock). */
-  lend<T>(use: (client: pg.PoolClient, left: Left) => Promise<T>, sinceMs: number): Promise<T>;
+  lend<T>(use: (client: pg.PoolClient, left: TimeLeft) => Promise<T>, sinceMs: number): Promise<T>;
 }
 
 interface Read {
@@ -60,7 +60,7 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
   }
 
   /** Runs reads in one batch. Returns those that one before them kept from running. */
-  async function runBatch(client: pg.PoolClient, left: Left, reads: readonly Read[]): Promise<readonly Read[]> {
+  async function runBatch(client: pg.PoolClient, left: TimeLeft, reads: readonly Read[]): Promise<readonly Read[]> {
     const sinceMs = clock.monotonic();
     const { results, error } = await sendTogether(
       client,

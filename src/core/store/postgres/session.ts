@@ -24,7 +24,7 @@ export interface Session {
 export class SkippedStatement extends Error {}
 
 /** Returns the rest of a wait, in ms. @throws {Refusal} `store_unavailable` when no time is left */
-export type Left = () => number;
+export type TimeLeft = () => number;
 
 interface Asked {
   statement: Pick<Sql, "text" | "values">;
@@ -33,7 +33,7 @@ interface Asked {
 }
 
 /** Opens a session on a connection, whose first statement is `begin` where that is given. */
-export function openSession(client: pg.ClientBase, left: Left, begin?: string): Session {
+export function openSession(client: pg.ClientBase, left: TimeLeft, begin?: string): Session {
   let waiting: Asked[] = [];
   let sending: Promise<void> | null = null;
   let failure: { error: unknown } | null = null;

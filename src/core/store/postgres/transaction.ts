@@ -3,7 +3,7 @@ import type { CommitResult, Fact, Tx } from "../db.ts";
 import type { Sql } from "../sql.ts";
 import { BEGIN_LONG } from "./connection.ts";
 import { isUnheard } from "./errors.ts";
-import { type Left, openSession, type Session, SkippedStatement } from "./session.ts";
+import { type TimeLeft, openSession, type Session, SkippedStatement } from "./session.ts";
 
 export const BEGIN = "BEGIN";
 const COMMIT = { text: "COMMIT", values: [] };
@@ -18,7 +18,7 @@ export interface Lent {
   client: pg.PoolClient;
   /** It does not come back to the pool. */
   drop: () => void;
-  left: Left;
+  left: TimeLeft;
 }
 
 /** Runs a transaction once, on one connection; one that fails is rolled back. */
@@ -28,12 +28,14 @@ export async function runTransaction<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<CommitResult<T>> {
   const session = await beginOn(lent, begin);
-  const { tx, topics, facts } = openTx((statement) => session.run(statement).then(({ rows }) => rows));
+  const { tx, topics, facts, end } = openTx((statement) => session.run(statement).then(({ rows }) => rows));
   try {
     const value = await work(tx);
+    await end();
     await commit(session);
     return { value, topics, facts };
   } catch (error) {
+    await end();
     throw await rolledBack(lent, session, error);
   }
 }
@@ -46,29 +48,46 @@ export async function beginOn({ client, left }: Lent, begin: string): Promise<Se
 }
 
 /** A transaction under way, and what happens once it has committed. */
-export function openTx(
-  run: (statement: Sql) => Promise<object[]>,
-  runAlone?: () => void,
-): {
+interface OpenTx {
   tx: Tx;
   topics: Set<string>;
   facts: Fact[];
-} {
+  /** Lets no further statement in, and resolves when those that were asked for have run. */
+  end(): Promise<void>;
+}
+
+/** Opens a transaction whose statements run by `run`. */
+export function openTx(run: (statement: Sql) => Promise<object[]>, runAlone?: () => void): OpenTx {
   const topics = new Set<string>();
   const facts: Fact[] = [];
+  const running = new Set<Promise<object[]>>();
+  let isOver = false;
+  async function all<Row>(statement: Sql): Promise<Row[]> {
+    if (isOver) throw new Error("a statement came after its transaction had ended");
+    const rows = run(statement);
+    running.add(rows);
+    try {
+      return (await rows) as Row[];
+    } finally {
+      running.delete(rows);
+    }
+  }
   const tx: Tx = {
     dialect: "postgres",
-    all: async <Row>(statement: Sql) => (await run(statement)) as Row[],
+    all,
     wake: (topic) => void topics.add(topic),
     tell: (fact) => void facts.push(fact),
     ...(runAlone && { runAlone }),
   };
-  return { tx, topics, facts };
+  async function end(): Promise<void> {
+    isOver = true;
+    await Promise.allSettled(running);
+  }
+  return { tx, topics, facts, end };
 }
 
 /** Commits what a session has done. @throws {Error} the database's or the wire's, or because the transaction had failed */
 export async function commit(session: Session): Promise<void> {
-  await session.settled();
   // point: postgres-before-commit
   const { done } = await session.run(COMMIT);
   // point: postgres-after-commit
