@@ -136,16 +136,15 @@ export async function sealAudit(db: Db): Promise<boolean> {
     const rows = await tx.all<{ id: number; entry: string }>(
       sql`SELECT id, entry FROM audit WHERE seq IS NULL ORDER BY id LIMIT ${SEALED_AT_ONCE}`,
     );
-    for (const row of rows) {
+    const updates = rows.map((row) => {
       head.seq += 1;
       const entry = withSeq(row.entry, head.seq);
       const prev = head.hash;
       head.hash = sha256(prev + entry);
-      await tx.all(
-        sql`UPDATE audit SET seq = ${head.seq}, entry = ${entry}, prev = ${prev}, hash = ${head.hash} WHERE id = ${row.id}`,
-      );
-    }
-    await tx.all(sql`UPDATE audit_head SET seq = ${head.seq}, hash = ${head.hash} WHERE id = 1`);
+      return sql`UPDATE audit SET seq = ${head.seq}, entry = ${entry}, prev = ${prev}, hash = ${head.hash} WHERE id = ${row.id}`;
+    });
+    updates.push(sql`UPDATE audit_head SET seq = ${head.seq}, hash = ${head.hash} WHERE id = 1`);
+    await Promise.all(updates.map((update) => tx.all(update)));
     return rows.length;
   });
   return sealed === SEALED_AT_ONCE;

@@ -9,9 +9,7 @@ import type { StatementResult } from "./statement-batch.ts";
 import { BEGIN, beginOn, commit, type Lent, openTx, rolledBack } from "./transaction.ts";
 
 /** One commit carries at most this many transactions. */
-const GROUP_SIZE = 64;
-/** So many groups are under way at one time: while one waits for its commit, the other works. */
-export const GROUPS_AT_ONCE = 2;
+const GROUP_SIZE = 128;
 /** So many of a group may name the same row: they run one after another. */
 const TURNS_AT_A_ROW = 8;
 /** For so long, in ms, no commit is shared after the database was away. */
@@ -51,21 +49,21 @@ interface Member {
 /** The end of a member in its group: it is told, or it runs again, by itself or in another group. */
 type Outcome = (() => void) | "alone" | "again";
 
-/** Opens the group commits of one server. */
+/** Opens the group commits of one server. One group is under way at a time, and those who come meanwhile are the next. */
 export function openGroupCommits({ clock, lend, alone }: GroupOptions): GroupCommits {
   const waiting: Member[] = [];
-  /** The rows of the groups that are under way, and of members that run alone. */
+  /** The rows of the group that is under way, and of members that run alone. */
   const takenRows = new Set<string>();
-  let underWay = 0;
+  let isUnderWay = false;
   let pausedUntilMs = -Infinity;
 
   async function runGroups(): Promise<void> {
-    underWay += 1;
+    isUnderWay = true;
     await yieldToEventLoop();
     for (let group = takeGroup(waiting, takenRows); group.length > 0; group = takeGroup(waiting, takenRows)) {
       await runTogether(group);
     }
-    underWay -= 1;
+    isUnderWay = false;
   }
 
   async function runTogether(group: readonly Member[]): Promise<void> {
@@ -103,7 +101,7 @@ export function openGroupCommits({ clock, lend, alone }: GroupOptions): GroupCom
 
   function release({ rows }: Member): void {
     for (const row of rows) takenRows.delete(row);
-    if (waiting.length > 0 && underWay < GROUPS_AT_ONCE) void runGroups();
+    if (waiting.length > 0 && !isUnderWay) void runGroups();
   }
 
   return {
@@ -112,7 +110,7 @@ export function openGroupCommits({ clock, lend, alone }: GroupOptions): GroupCom
       if (cameMs < pausedUntilMs) return alone(work, rows, cameMs);
       return new Promise<CommitResult<T>>((resolve, reject) => {
         waiting.push({ work, rows, cameMs, wasInGroup: false, resolve: resolve as Member["resolve"], reject });
-        if (underWay < GROUPS_AT_ONCE) void runGroups();
+        if (!isUnderWay) void runGroups();
       });
     },
   };

@@ -7,7 +7,7 @@ import type { Sql } from "../sql.ts";
 import { checkServer } from "./check-server.ts";
 import { BEGIN_LONG, beginSession, breakConnection, LONG_STATEMENT_MS, type SessionLimits } from "./connection.ts";
 import { isReadOnly, isUnheard, sqlStateOf, translate } from "./errors.ts";
-import { type GroupOptions, GROUPS_AT_ONCE, openGroupCommits } from "./group-commit.ts";
+import { type GroupOptions, openGroupCommits } from "./group-commit.ts";
 import { HostPool } from "./host-pool.ts";
 import { type Hosts, openHosts } from "./hosts.ts";
 import { openReads, type ReadOptions } from "./reads.ts";
@@ -196,7 +196,7 @@ function openPools(options: PostgresOptions): Pools {
   const hosts = openHosts(options.url, systemClock);
   const writing = openPool(options, hosts, transactions);
   const reading = openPool(options, hosts, reads);
-  const sharing = openPool(options, hosts, GROUPS_AT_ONCE, { lock_timeout: SHARING_LOCK_MS });
+  const sharing = openPool(options, hosts, 1, { lock_timeout: SHARING_LOCK_MS });
   const clients = new Set<pg.PoolClient>();
   for (const pool of [writing, reading, sharing]) {
     pool.on("connect", (client) => void clients.add(client));

@@ -6,9 +6,9 @@ import { isUnheard } from "./errors.ts";
 import type { TimeLeft } from "./session.ts";
 import { sendTogether } from "./statement-batch.ts";
 
-/** So many batches are under way at one time; what is asked for meanwhile makes the next ones. */
-const BATCHES_AT_ONCE = 2;
-const BATCH_SIZE = 64;
+const BATCH_SIZE = 128;
+/** A batch that takes longer, in ms, is waited for no more: the next one takes another connection. */
+const SLOW_MS = 100;
 /** A statement that was once done within so many ms keeps nobody waiting in a batch. */
 const QUICK_MS = 10;
 /** For so long, in ms, a statement counts as quick: tables grow. */
@@ -35,13 +35,18 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
   let quick = new Set<string>();
   let quickSinceMs = clock.monotonic();
   const waiting: Read[] = [];
-  let underWay = 0;
+  let isUnderWay = false;
 
+  /** Runs one batch at a time; the reads that are asked for meanwhile make the next one. */
   async function runBatches(): Promise<void> {
-    underWay += 1;
+    isUnderWay = true;
     await yieldToEventLoop();
-    while (waiting.length > 0) await run(waiting.splice(0, BATCH_SIZE));
-    underWay -= 1;
+    while (waiting.length > 0) {
+      const over = new AbortController();
+      void run(waiting.splice(0, BATCH_SIZE)).finally(() => over.abort());
+      await clock.sleep(SLOW_MS, over.signal);
+    }
+    isUnderWay = false;
   }
 
   async function run(reads: readonly Read[]): Promise<void> {
@@ -68,10 +73,9 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
       left(),
     );
     const isQuick = clock.monotonic() - sinceMs < QUICK_MS;
-    results.forEach(({ rows }, i) => {
-      const read = reads[i];
-      if (isQuick && read) quick.add(read.statement.text);
-      read?.resolve(rows);
+    reads.slice(0, results.length).forEach(({ statement, resolve }, i) => {
+      if (isQuick) quick.add(statement.text);
+      resolve(results[i]?.rows ?? []);
     });
     if (!error) return [];
     // It is nobody's own error, and the connection is no good.
@@ -91,6 +95,6 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
       }
       if (!quick.has(statement.text)) return void run([read]);
       waiting.push(read);
-      if (underWay < BATCHES_AT_ONCE) void runBatches();
+      if (!isUnderWay) void runBatches();
     });
 }
