@@ -18,5 +18,6 @@ export async function waitForEnd(ctx: Context, request: Request, signal: AbortSi
   using _lease = ctx.openWaits.add(request.id);
   const now = await readWhenBack(ctx, () => storeNow(ctx.db), { waitMs: Number.POSITIVE_INFINITY, signal });
   const waitMs = Math.max(0, request.expiresAt - now) + MARGIN_MS;
-  return waitForRequest(ctx, request.id, { waitMs, signal });
+  // The lease lasts as long as the wait.
+  return await waitForRequest(ctx, request.id, { waitMs, signal });
 }

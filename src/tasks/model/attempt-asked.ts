@@ -15,7 +15,7 @@ export function askerOf(attemptId: string): string {
 
 /** Returns the attempt whose key a principal would be of, if it is that of an attempt at all. */
 export function attemptIdOf(principal: string): string | null {
-  return principal.startsWith(`${AGENT}att_`) ? principal.slice(AGENT.length) : null;
+  return principal.startsWith(AGENT) ? principal.slice(AGENT.length) : null;
 }
 
 /** Returns the words of a request that the submitter of the task may see. */

@@ -56,6 +56,8 @@ export function openGroupCommits({ clock, lend, alone }: GroupOptions): GroupCom
   const takenRows = new Set<string>();
   let isUnderWay = false;
   let pausedUntilMs = -Infinity;
+  /** When the last group got done: the time that members wait for others counts only while none does. */
+  let progressMs = -Infinity;
 
   async function runGroups(): Promise<void> {
     isUnderWay = true;
@@ -67,19 +69,18 @@ export function openGroupCommits({ clock, lend, alone }: GroupOptions): GroupCom
   }
 
   async function runTogether(group: readonly Member[]): Promise<void> {
-    const sinceMs = Math.min(...group.map(({ cameMs }) => cameMs));
-    const outcomes = await lend((lent) => runGroup(lent, group), sinceMs).catch((error: unknown) => {
-      if (error instanceof CommitUnknown)
-        return group.map(
-          ({ reject }) =>
-            () =>
-              reject(error.cause),
-        );
+    const sinceMs = Math.max(progressMs, Math.min(...group.map(({ cameMs }) => cameMs)));
+    try {
+      const outcomes = await lend((lent) => runGroup(lent, group), sinceMs);
+      progressMs = clock.monotonic();
+      group.forEach((member, i) => settle(member, outcomes[i] ?? "alone"));
+    } catch (error) {
+      const isUnknown = error instanceof CommitUnknown;
+      for (const member of group) settle(member, isUnknown ? () => member.reject(error.cause) : "alone");
+      if (isUnknown) return;
       pausedUntilMs = clock.monotonic() + PAUSE_MS;
       for (const member of waiting.splice(0)) void runAlone(member);
-      return group.map(() => "alone" as const);
-    });
-    group.forEach((member, i) => settle(member, outcomes[i] ?? "alone"));
+    }
   }
 
   function settle(member: Member, outcome: Outcome): void {
@@ -91,7 +92,7 @@ export function openGroupCommits({ clock, lend, alone }: GroupOptions): GroupCom
 
   async function runAlone(member: Member): Promise<void> {
     try {
-      member.resolve(await alone(member.work, member.rows, member.cameMs));
+      member.resolve(await alone(member.work, member.rows, Math.max(progressMs, member.cameMs)));
     } catch (error) {
       member.reject(error);
     } finally {

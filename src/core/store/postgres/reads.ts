@@ -36,6 +36,8 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
   let quickSinceMs = clock.monotonic();
   const waiting: Read[] = [];
   let isUnderWay = false;
+  /** When the last batch got done: the time that reads wait for others counts only while none does. */
+  let progressMs = -Infinity;
 
   /** Runs one batch at a time; the reads that are asked for meanwhile make the next one. */
   async function runBatches(): Promise<void> {
@@ -53,10 +55,9 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
     let rest = reads;
     while (rest.length > 0) {
       try {
-        rest = await lend(
-          (client, left) => runBatch(client, left, rest),
-          Math.min(...rest.map(({ cameMs }) => cameMs)),
-        );
+        const sinceMs = Math.max(progressMs, Math.min(...rest.map(({ cameMs }) => cameMs)));
+        rest = await lend((client, left) => runBatch(client, left, rest), sinceMs);
+        progressMs = clock.monotonic();
       } catch (error) {
         for (const { reject } of rest) reject(error);
         return;

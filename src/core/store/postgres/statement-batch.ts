@@ -65,6 +65,8 @@ class StatementBatch implements pg.Submittable {
   readonly #prepared: Map<string, Prepared>;
   readonly #statements: readonly Pick<Sql, "text" | "values">[];
   readonly #sent: Prepared[] = [];
+  /** The texts that this batch prepares. */
+  readonly #fresh = new Set<string>();
   readonly #results: StatementResult[] = [];
   #rows: object[] = [];
 
@@ -102,6 +104,7 @@ class StatementBatch implements pg.Submittable {
     if (!prepared) {
       prepared = { name: isPlannedAnew(text) ? "" : `p${(names += 1)}`, isDescribed: false };
       this.#prepared.set(text, prepared);
+      this.#fresh.add(text);
     }
     this.#sent.push(prepared);
     if (!isParsed) wire.parse({ name: prepared.name, text });
@@ -110,9 +113,11 @@ class StatementBatch implements pg.Submittable {
     wire.execute({});
   }
 
-  /** Statements that were not run may not have been prepared: they are prepared by other names when they come again. */
+  /** New statements that were not run may not be prepared: when they come again, they get other names. */
   #forgetFailed(): void {
-    for (const { text } of this.#statements.slice(this.#results.length)) this.#prepared.delete(text);
+    for (const { text } of this.#statements.slice(this.#results.length)) {
+      if (this.#fresh.has(text)) this.#prepared.delete(text);
+    }
   }
 
   handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }): void {
