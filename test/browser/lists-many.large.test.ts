@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { appendJobEvents } from "../../src/asks/store/jobs.ts";
+import { appendJobEvents, lockJob } from "../../src/asks/store/jobs.ts";
+import type { Tx } from "../../src/core/store/db.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
@@ -86,11 +87,15 @@ it("reaches the first of many events of a job, while new ones come, and what cam
   const asked = await scene.ask({ prompt: "Which region?" });
   const { page } = admin;
   const log = (message: string) => ({ event: "log" as const, body: { event: "note", message } });
+  const append = async (tx: Tx, messages: readonly string[]) => {
+    const job = await lockJob(tx, asked.job_id);
+    assert.ok(job);
+    await appendJobEvents(tx, job, messages.map(log));
+  };
   await transact(ctx, async (tx) => {
-    await appendJobEvents(
+    await append(
       tx,
-      asked.job_id,
-      each.map((i) => log(`Number ${i}.`)),
+      each.map((i) => `Number ${i}.`),
     );
     for (const i of each) {
       await tx.all(sql`INSERT INTO late_answers (ask_id, principal, status, answer_text, at)
@@ -100,7 +105,7 @@ it("reaches the first of many events of a job, while new ones come, and what cam
   const { seq } = (await scene.admin.get(`/admin/jobs/${asked.job_id}`)).body;
   await page.goto(`/console/jobs/${asked.job_id}`);
   await readOn(page, "Events", "Show older", seq);
-  await transact(ctx, (tx) => appendJobEvents(tx, asked.job_id, [log("The newest.")]));
+  await transact(ctx, (tx) => append(tx, ["The newest."]));
   await page.getByText("note: The newest.").waitFor();
   const lines = await page.locator("li").filter({ hasText: "note: " }).locator("p:first-child").allTextContents();
   assert.deepEqual(lines, ["note: The newest.", ...each.toReversed().map((i) => `note: Number ${i}.`)]);
