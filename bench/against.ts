@@ -2,22 +2,25 @@
  * Measures this checkout beside another commit, and both beside the floor of `floor.ts`, in turns:
  *
  *     npm run bench -- --against REV            about four minutes; --quick for one
+ *     npm run bench -- --against REV --postgres each with a PostgreSQL of its own, all of them on one core
  *
  * Prints the servers' processor time for a whole decision (ask, wait, answer, wake), its ratio to that of the other commit
- * with the spread of the rounds, and its ratio to the floor. Then the time from an answer to the waiter's reply, with one
- * client and with many.
+ * with the spread of the rounds, and its ratio to the floor; that of a PostgreSQL is part of it. Then decisions a second,
+ * and the time from an answer to the waiter's reply.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Cell, type Figures, Measurements, tailOf } from "./cells.ts";
+import { type Cell, type Figures, Measurements, ratioOf, tailOf } from "./cells.ts";
 import { openApprovals, openFloor, openRelay } from "./decision-load.ts";
 import { median, type Step } from "./load.ts";
-import { lookAtMachine } from "./machine.ts";
+import { lookAtMachine, type Machine } from "./machine.ts";
 import { openParleyLoad } from "./parley-load.ts";
-import { createAgentKeys, createKey, type Started, startFloor, startParley } from "./servers.ts";
+import { divideCores } from "./peers/cores.ts";
+import { openDatabase } from "./peers/postgres.ts";
+import { createAgentKeys, createKey, type Started, startFloor, startParley, together } from "./servers.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const CLIENTS = 32;
@@ -32,14 +35,31 @@ function checkOut(revision: string, folder: string): void {
   execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder, stdio: "ignore" });
 }
 
+/** What every server of a run has: its clients, and whether it keeps its rows in PostgreSQL. */
+interface Setting {
+  clients: number;
+  onPostgres: boolean;
+  /** The one core of all servers and databases; every core where it is missing. */
+  core?: number | undefined;
+}
+
 /** Starts a server of the tree at `root`, and returns its three cycles. */
-async function cyclesOf(name: string, root: string, dataDir: string, cleaners: (() => unknown)[]): Promise<Cell[]> {
-  const server = await startParley({ root, dataDir });
-  cleaners.push(() => server.stop());
+async function cyclesOf(
+  name: string,
+  at: { root: string; dataDir: string },
+  { clients, onPostgres, core }: Setting,
+  cleaners: (() => unknown)[],
+): Promise<Cell[]> {
+  const database = onPostgres ? await openDatabase(core) : null;
+  if (database) cleaners.push(() => database.stop());
+  const place = { ...at, ...(database && { databaseUrl: database.url }) };
+  const parley = await startParley({ ...place, core });
+  const server = together(parley.url, database ? [parley, database] : [parley]);
+  cleaners.push(() => parley.stop());
   const crowd = await openParleyLoad(server.url, MANY_CLIENTS);
-  const keyOf = (...words: string[]) => createKey({ root, dataDir }, ...words);
-  const approvals = openApprovals(server.url, CLIENTS, createAgentKeys({ root, dataDir }));
-  const relay = openRelay(server.url, CLIENTS, {
+  const keyOf = (...words: string[]) => createKey(place, ...words);
+  const approvals = openApprovals(server.url, clients, createAgentKeys(place));
+  const relay = openRelay(server.url, clients, {
     executor: keyOf("executor", "--scope", "executor"),
     service: keyOf("service", "--scope", "answer"),
   });
@@ -49,14 +69,14 @@ async function cyclesOf(name: string, root: string, dataDir: string, cleaners: (
     approval: approvals.step,
     relay: relay.step,
   };
-  return CYCLES.map((cycle) => ({ name: `${cycle} of ${name}`, clients: CLIENTS, server, step: steps[cycle] }));
+  return CYCLES.map((cycle) => ({ name: `${cycle} of ${name}`, clients, server, step: steps[cycle] }));
 }
 
-async function openFloorCell(folder: string, cleaners: (() => unknown)[]): Promise<Cell> {
-  const server: Started = await startFloor(folder);
+async function openFloorCell(folder: string, { clients, core }: Setting, cleaners: (() => unknown)[]): Promise<Cell> {
+  const server: Started = await startFloor(folder, core);
   const load = openFloor(server.url, MANY_CLIENTS);
   cleaners.push(load.close, () => server.stop());
-  return { name: "the floor", clients: CLIENTS, server, step: load.step };
+  return { name: "the floor", clients, server, step: load.step };
 }
 
 /** Returns how many times as much processor time one took as the other: the medians' ratio, and the least and the most. */
@@ -81,8 +101,49 @@ async function printWakes(cells: { crowd: Cell; floor: Cell }, figures: Measurem
   }
 }
 
+/** Prints what a decision costs, and how many there are in a second. */
+function printTables(
+  revision: string,
+  { machine, clients }: { machine: Machine; clients: number },
+  of: (name: string) => Figures,
+): void {
+  const us = (one: Figures) => median(one.cpuUs).toFixed(0);
+  const bare = of("the floor");
+  console.log(`\n${machine.date}, ${machine.describes} ${clients} clients; the floor takes ${us(bare)} µs a cycle.`);
+  console.log(
+    `A write and sync of 4 KiB took ${machine.syncMs[0].toFixed(2)} ms. The machine was ${machine.load()}.\n`,
+  );
+  console.log(`| cycle | µs, ${revision} | µs, this | this / ${revision} | ${revision} / floor | this / floor |`);
+  console.log("| --- | ---: | ---: | ---: | ---: | ---: |");
+  const pairs = CYCLES.map((cycle) => ({ cycle, before: of(`${cycle} of other`), now: of(`${cycle} of this`) }));
+  for (const { cycle, before, now } of pairs) {
+    const cells = [us(before), us(now), costRatio(now, before), costRatio(before, bare), costRatio(now, bare)];
+    console.log(`| ${cycle} | ${cells.join(" | ")} |`);
+  }
+  console.log(
+    `\n| cycle | a second, ${revision} | a second, this | this / ${revision} | p50, p99 ms, ${revision} | p50, p99 ms, this |`,
+  );
+  console.log("| --- | ---: | ---: | ---: | ---: | ---: |");
+  for (const { cycle, before, now } of pairs) {
+    const { value, least, most } = ratioOf(now, before);
+    const ratio = `${value.toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
+    const rates = [before, now].map(({ rates }) => median(rates).toFixed(0));
+    const tails = [before, now].map((one) => {
+      const [p50, , p99] = tailOf(one);
+      return `${p50.toFixed(1)}, ${p99.toFixed(1)}`;
+    });
+    console.log(`| ${cycle} | ${[...rates, ratio, ...tails].join(" | ")} |`);
+  }
+}
+
+interface AgainstOptions {
+  quick: boolean;
+  onPostgres: boolean;
+  say: (line: string) => void;
+}
+
 /** Runs the comparison, and prints it as a table. */
-export async function benchAgainst(revision: string, { quick, say }: { quick: boolean; say: (line: string) => void }) {
+export async function benchAgainst(revision: string, { quick, onPostgres, say }: AgainstOptions): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "parley-bench-against-"));
   const cleaners: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })];
   const folder = (name: string): string => {
@@ -91,31 +152,17 @@ export async function benchAgainst(revision: string, { quick, say }: { quick: bo
   };
   try {
     const machine = lookAtMachine(directory);
+    const clients = onPostgres ? MANY_CLIENTS : CLIENTS;
+    const setting = { clients, onPostgres, core: onPostgres ? divideCores()?.server : undefined };
     const other = join(directory, "tree");
     say(`checking out ${revision}, with its packages`);
     checkOut(revision, other);
-    const floor = await openFloorCell(folder("floor"), cleaners);
-    const here = await cyclesOf("this", ROOT, folder("this"), cleaners);
-    const there = await cyclesOf("other", other, folder("other"), cleaners);
+    const floor = await openFloorCell(folder("floor"), setting, cleaners);
+    const here = await cyclesOf("this", { root: ROOT, dataDir: folder("this") }, setting, cleaners);
+    const there = await cyclesOf("other", { root: other, dataDir: folder("other") }, setting, cleaners);
     const figures = new Measurements(quick ? { warmMs: 200, ms: 800 } : { warmMs: 300, ms: 1500 }, say);
     await figures.interleave(quick ? 5 : 15, [floor, ...here.flatMap((cell, i) => [cell, there[i] ?? cell])]);
-    const of = (name: string) => figures.of(name, CLIENTS);
-    const us = (one: Figures) => median(one.cpuUs).toFixed(0);
-    const bare = of("the floor");
-    console.log(`\n${machine.date}, ${machine.describes} ${CLIENTS} clients; the floor takes ${us(bare)} µs a cycle.`);
-    console.log(
-      `A write and sync of 4 KiB took ${machine.syncMs[0].toFixed(2)} ms. The machine was ${machine.load()}.\n`,
-    );
-    console.log(
-      `| cycle | µs, ${revision} | µs, this | this / ${revision} | ${revision} / floor | this / floor | p50, p99 ms |`,
-    );
-    console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for (const cycle of CYCLES) {
-      const [before, now] = [of(`${cycle} of other`), of(`${cycle} of this`)];
-      const [p50, , p99] = tailOf(now);
-      const cells = [us(before), us(now), costRatio(now, before), costRatio(before, bare), costRatio(now, bare)];
-      console.log(`| ${cycle} | ${cells.join(" | ")} | ${p50.toFixed(1)}, ${p99.toFixed(1)} |`);
-    }
+    printTables(revision, { machine, clients }, (name) => figures.of(name, clients));
     const [crowd = floor] = here;
     await printWakes({ crowd, floor }, figures, quick ? 5 : 15);
   } finally {

@@ -5,7 +5,8 @@
  *     npm run bench                       the whole of it, about ten minutes
  *     npm run bench -- --quick            about two minutes, a tenth of the store, no file
  *     npm run bench -- --only small       parts: small, paced, stores, postgres; no file
- *     npm run bench -- --against REV      this tree beside another commit, in turns (`against.ts`); no file
+ *     npm run bench -- --against REV      this tree beside another commit, in turns (`against.ts`); no file;
+ *                                         --postgres on PostgreSQL
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,6 +29,7 @@ const { values: flags } = parseArgs({
     quick: { type: "boolean", default: false },
     only: { type: "string" },
     against: { type: "string" },
+    postgres: { type: "boolean", default: false },
   },
 });
 const { quick } = flags;
@@ -269,7 +271,7 @@ async function run(): Promise<Results> {
 }
 
 try {
-  if (flags.against !== undefined) await benchAgainst(flags.against, { quick, say });
+  if (flags.against !== undefined) await benchAgainst(flags.against, { quick, onPostgres: flags.postgres, say });
   else console.log(`\n${reportOf(await run())}`);
 } finally {
   for (const clean of cleaners.toReversed()) await clean();
