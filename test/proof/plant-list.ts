@@ -133,8 +133,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "cancel and expiry read the row without holding it",
     file: "src/questions/store/questions.ts",
-    find: "sql`UPDATE questions SET state = state WHERE ask_id = ${questionId} RETURNING *, parley_now() AS now`,",
-    put: "sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`,",
+    find: 'lockedRows(tx, "questions", sql`ask_id = ${questionId}`)',
+    put: "sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`",
     harness: "race",
     says: /answered 500/,
   },

@@ -1,4 +1,5 @@
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
 import { join, type Sql, sql } from "../../core/store/sql.ts";
 
 /** How long a session lasts after it was last seen. */
@@ -26,7 +27,7 @@ export async function findEndedCredentials(on: Queryable, hashes: readonly strin
 /** Holds the session or key of this hash, which cannot end before the transaction does; false where it is not live. */
 export async function lockCredential(tx: Tx, hash: string): Promise<boolean> {
   const held =
-    (await first(tx, sql`UPDATE sign_ins SET seen_at = seen_at WHERE hash = ${hash} RETURNING hash`)) ??
-    (await first(tx, sql`UPDATE keys SET used_at = used_at WHERE hash = ${hash} RETURNING hash`));
+    (await first(tx, lockedRows(tx, "sign_ins", sql`hash = ${hash}`))) ??
+    (await first(tx, lockedRows(tx, "keys", sql`hash = ${hash}`)));
   return held !== undefined && (await findEndedCredentials(tx, [hash])).length === 0;
 }

@@ -4,6 +4,7 @@ import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { endSubscriptionsOf } from "./bound-subscriptions.ts";
 import { deleteSignInsOf } from "./sign-ins.ts";
 import { flag, json, rowsOf } from "../../core/store/rows.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
 import { join, sql } from "../../core/store/sql.ts";
 import { numberForms } from "../../lib/phone-number.ts";
 
@@ -49,7 +50,7 @@ const humanRows = rowsOf<Human>()({
 
 /** Holds every change to humans back to the end of the transaction, so that an address has one owner. */
 export async function lockHumans(tx: Tx): Promise<void> {
-  await tx.all(sql`UPDATE numbers SET last = last WHERE name = 'channel'`);
+  await tx.all(lockedRows(tx, "numbers", sql`name = 'channel'`));
 }
 
 /**

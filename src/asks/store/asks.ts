@@ -13,6 +13,7 @@ import {
   type AskWire,
   type AskAt,
 } from "./ask-rows.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 import { hasReader } from "../../requests/store/tables.ts";
 
@@ -78,12 +79,7 @@ export async function findByQuestion(on: Queryable, questionId: QuestionId): Pro
 
 /** Holds an ask to the end of the transaction; its job is held before it. */
 export async function lockAsk(tx: Tx, id: string): Promise<AskAt | undefined> {
-  const row = await first<AskRow>(
-    tx,
-    tx.dialect === "sqlite"
-      ? sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${id}`
-      : sql`UPDATE asks SET status = status WHERE ask_id = ${id} RETURNING *, parley_now() AS now`,
-  );
+  const row = await first<AskRow>(tx, lockedRows(tx, "asks", sql`ask_id = ${id}`));
   return row && toAt(row);
 }
 
@@ -105,7 +101,7 @@ export async function endAsk(
     tx,
     sql`UPDATE asks SET status = ${end.status}, stage = ${end.stage}, ended_at = ${end.at},
         respond_at = CASE WHEN ${end.teaches ? 1 : 0} = 1 THEN parley_now() ELSE NULL END, consent_digest = coalesce(consent_digest, ${end.consentDigest}), wire = ${wireWith(held, end.stages, null)}
-      WHERE ask_id = ${held.ask.id} AND status = 'PENDING' RETURNING *, parley_now() AS now`,
+      WHERE ask_id = ${held.ask.id} AND status = ${"PENDING"} RETURNING *, parley_now() AS now`,
   );
   return toAt(row);
 }
@@ -137,7 +133,7 @@ export async function advanceAsk(tx: Tx, held: AskAt, to: Advance): Promise<AskA
         addressed_id = coalesce(${to.addressedId ?? null}, addressed_id),
         question_id = coalesce(${to.questionId ?? null}, question_id),
         wire = ${wireWith(held, to.stages, to.policyTrace ?? null)}
-      WHERE ask_id = ${held.ask.id} AND status = 'PENDING' RETURNING *, parley_now() AS now`,
+      WHERE ask_id = ${held.ask.id} AND status = ${"PENDING"} RETURNING *, parley_now() AS now`,
   );
   return row && toAt(row);
 }

@@ -1,6 +1,7 @@
 import type { Job, JobState } from "../model/ask.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, rowsOf } from "../../core/store/rows.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 import { jobTopic } from "../../core/store/wake.ts";
 
@@ -80,13 +81,7 @@ export async function findJob(on: Queryable, id: string): Promise<JobAt | undefi
 
 /** Holds a job to the end of the transaction: before its asks, and after an ask to people (spec/invariants Q6). */
 export async function lockJob(tx: Tx, id: string): Promise<JobAt | undefined> {
-  return jobAtRows.first(
-    tx,
-    // SQLite has one writer: whoever is in a transaction holds everything.
-    tx.dialect === "sqlite"
-      ? sql`SELECT *, parley_now() AS now FROM jobs WHERE job_id = ${id}`
-      : sql`UPDATE jobs SET state = state WHERE job_id = ${id} RETURNING *, parley_now() AS now`,
-  );
+  return jobAtRows.first(tx, lockedRows(tx, "jobs", sql`job_id = ${id}`));
 }
 
 /** The changes of a move besides the state. A member that is left out stays as it is. */

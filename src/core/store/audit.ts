@@ -3,6 +3,7 @@ import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { DecisionOrigin } from "../model/decision-origin.ts";
 import { type Db, first, one, type Queryable, storeNow, type Tx } from "./db.ts";
+import { lockedRows } from "./locked-rows.ts";
 import { empty, join, sql, type Sql } from "./sql.ts";
 
 /**
@@ -132,7 +133,7 @@ export interface AuditHead {
 export async function sealAudit(db: Db): Promise<boolean> {
   if (!(await first(db, sql`SELECT id FROM audit WHERE seq IS NULL LIMIT 1`))) return false;
   const { value: sealed } = await db.transact(async (tx) => {
-    const head = await one<AuditHead>(tx, sql`UPDATE audit_head SET seq = seq WHERE id = 1 RETURNING seq, hash`);
+    const head = await one<AuditHead>(tx, lockedRows(tx, "audit_head", sql`id = 1`));
     const rows = await tx.all<{ id: number; entry: string }>(
       sql`SELECT id, entry FROM audit WHERE seq IS NULL ORDER BY id LIMIT ${SEALED_AT_ONCE}`,
     );

@@ -1,3 +1,4 @@
+import { WAIT_OVER } from "../../lib/abort-hub.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { Refusal } from "../../refusals.ts";
 
@@ -34,7 +35,7 @@ export function openRowQueues(clock: Clock, stallMs: number): RowQueues {
     return new Promise((resolve, reject) => {
       const over = new AbortController();
       const start = (): void => {
-        over.abort();
+        over.abort(WAIT_OVER);
         resolve();
       };
       const giveUpWhenStalled = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { QuestionId } from "../model/ids.ts";
 import { first, type Queryable, type Tx } from "./db.ts";
+import { lockedRows } from "./locked-rows.ts";
 import { join, sql } from "./sql.ts";
 import { streamTopic } from "./wake.ts";
 
@@ -74,7 +75,7 @@ export async function trimOneStream(tx: Tx, keptMs: number, limit: number): Prom
     sql`SELECT stream FROM events WHERE at <= (SELECT parley_now()) - ${keptMs} ORDER BY at LIMIT 1`,
   );
   if (!old) return false;
-  await tx.all(sql`UPDATE streams SET seq = seq WHERE id = ${old.stream}`);
+  await tx.all(lockedRows(tx, "streams", sql`id = ${old.stream}`));
   const gone = await tx.all<{ seq: number }>(
     sql`DELETE FROM events WHERE stream = ${old.stream} AND seq IN
       (SELECT seq FROM events WHERE stream = ${old.stream} AND at <= (SELECT parley_now()) - ${keptMs}

@@ -2,6 +2,7 @@ import type { ListPosition } from "../../core/model/list-page.ts";
 import type { WrittenRule } from "../model/text.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { json, rowsOf } from "../../core/store/rows.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
 /** A rule that Parley proposes because people keep approving the same. */
@@ -26,7 +27,7 @@ const proposalRows = rowsOf<Proposal>()({
 
 /** Holds what is learned, to the end: who counts approvals sees all that are written down. */
 export async function lockLearning(tx: Tx): Promise<void> {
-  await tx.all(sql`UPDATE policy_reloads SET number = number WHERE id = 1`);
+  await tx.all(lockedRows(tx, "policy_reloads", sql`id = 1`));
 }
 
 /** Writes down that somebody approved something of a class; once for each ask. */
@@ -113,10 +114,7 @@ export async function findLearned(on: Queryable, classKey: string): Promise<Prop
 
 /** Returns whether a learned rule is in force; it is until this transaction ends. */
 export async function holdIfAccepted(tx: Tx, id: string): Promise<boolean> {
-  const row = await first(
-    tx,
-    sql`UPDATE policy_proposals SET state = state WHERE proposal_id = ${id} AND state = 'accepted' RETURNING proposal_id`,
-  );
+  const row = await first(tx, lockedRows(tx, "policy_proposals", sql`proposal_id = ${id} AND state = 'accepted'`));
   return row !== undefined;
 }
 

@@ -1,5 +1,6 @@
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, rowsOf } from "../../core/store/rows.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
 import { sql } from "../../core/store/sql.ts";
 import { deleteKeysUnder } from "../../core/store/idempotency.ts";
 import { dropLeaderboardName } from "./leaderboard-names.ts";
@@ -181,8 +182,11 @@ async function deleteMeans(tx: Tx, name: string): Promise<void> {
 export async function lockIfForgotten(tx: Tx, id: string, unseenMs: number): Promise<boolean> {
   const row = await first(
     tx,
-    sql`UPDATE participants SET seen_at = seen_at WHERE participant_id = ${id} AND person IS NULL
-      AND seen_at <= (SELECT parley_now()) - ${unseenMs} RETURNING participant_id`,
+    lockedRows(
+      tx,
+      "participants",
+      sql`participant_id = ${id} AND person IS NULL AND seen_at <= (SELECT parley_now()) - ${unseenMs}`,
+    ),
   );
   return row !== undefined;
 }

@@ -3,6 +3,7 @@ import type { Question, QuestionState, QuestionForm, Tag } from "../model/questi
 import type { FeedEntry } from "../model/feed.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, rowsOf, type RowOf } from "../../core/store/rows.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
 const SECOND_MS = 1000;
@@ -113,13 +114,7 @@ export async function findQuestion(on: Queryable, questionId: QuestionId): Promi
 
 /** Holds the question to the end of the transaction; returns it with the clock read after any wait (spec/invariants Q2). */
 export async function lockQuestion(tx: Tx, questionId: QuestionId): Promise<QuestionAt | undefined> {
-  return questionAtRows.first(
-    tx,
-    // SQLite has one writer: whoever is in a transaction holds everything.
-    tx.dialect === "sqlite"
-      ? sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`
-      : sql`UPDATE questions SET state = state WHERE ask_id = ${questionId} RETURNING *, parley_now() AS now`,
-  );
+  return questionAtRows.first(tx, lockedRows(tx, "questions", sql`ask_id = ${questionId}`));
 }
 
 /**
@@ -139,7 +134,7 @@ export async function countAnswerIfOpen(
       SET n = n + 1, version = version + 1, last_answer_at = parley_now(),
         state = CASE WHEN n + 1 = need THEN 'answered' ELSE state END,
         settled_at = CASE WHEN n + 1 = need THEN parley_now() ELSE settled_at END
-      WHERE ask_id = ${questionId} AND state = 'open' AND n < need AND expires_at > parley_now()
+      WHERE ask_id = ${questionId} AND state = ${"open"} AND n < need AND expires_at > parley_now()
       RETURNING *, expires_at > parley_now() AS in_time`,
   );
   if (row?.state === "answered" && row.settled_at !== row.last_answer_at) {
@@ -160,7 +155,7 @@ export async function endQuestionIfOpen(
   return questionRows.first(
     tx,
     sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1
-      WHERE ask_id = ${questionId} AND state = 'open' RETURNING *`,
+      WHERE ask_id = ${questionId} AND state = ${"open"} RETURNING *`,
   );
 }
 

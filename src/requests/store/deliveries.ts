@@ -183,7 +183,7 @@ export async function closeDeliveries(tx: Tx, requestId: RequestId): Promise<voi
   const rows = await tx.all<{ state: DeliveryState }>(
     sql`UPDATE deliveries SET state = CASE WHEN state = 'sent' THEN 'closing' ELSE 'skipped' END, attempt = 0,
         epoch = epoch + 1, due_at = (SELECT parley_now()), changed_at = (SELECT parley_now())
-      WHERE ask_id = ${requestId} AND kind <> 'tell' AND state IN ('sent', 'queued') RETURNING state`,
+      WHERE ask_id = ${requestId} AND kind <> ${"tell"} AND state IN (${"sent"}, ${"queued"}) RETURNING state`,
   );
   if (rows.some(({ state }) => state === "closing")) tx.wake(DELIVERIES_TOPIC);
 }

@@ -8,6 +8,7 @@ import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Counted } from "../model/settle.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { json, optional, rowsOf, type RowOf } from "../../core/store/rows.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 import { hasReader } from "./tables.ts";
 
@@ -183,13 +184,7 @@ export async function findAllByRef(on: Queryable, ref: string): Promise<RequestA
 
 /** Holds the request to the end of the transaction, and returns it with the clock read after any wait. */
 export async function lockRequest(tx: Tx, requestId: RequestId): Promise<RequestAt | undefined> {
-  return requestAtRows.first(
-    tx,
-    // SQLite has one writer: whoever is in a transaction holds everything.
-    tx.dialect === "sqlite"
-      ? sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${requestId}`
-      : sql`UPDATE requests SET version = version WHERE ask_id = ${requestId} RETURNING *, parley_now() AS now`,
-  );
+  return requestAtRows.first(tx, lockedRows(tx, "requests", sql`ask_id = ${requestId}`));
 }
 
 /** Ends a locked, open request; returns it as it is now, without reading its arguments again. */
@@ -198,7 +193,7 @@ export async function endRequest(tx: Tx, request: Request, outcome: Outcome, at:
     tx,
     sql`UPDATE requests SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
         refused = NULL, presses = NULL, press_due_at = NULL, version = version + 1
-      WHERE ask_id = ${request.id} AND state = 'open' RETURNING version, parley_now() AS now`,
+      WHERE ask_id = ${request.id} AND state = ${"open"} RETURNING version, parley_now() AS now`,
   );
   const { presses: _ended, ...kept } = request;
   return { request: { ...kept, state: outcome.status, outcome, settledAt: at, refused: null, version }, now };

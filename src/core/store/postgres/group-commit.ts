@@ -199,9 +199,9 @@ async function runMember(session: Session, { work, resolve, reject }: Member): P
   }
 }
 
-/** Whether a statement has changed a row. One that only takes a row writes it as it was. */
+/** Whether a statement has changed a row. */
 function isChange({ text }: Sql, { done }: StatementResult): boolean {
-  return !/^\s*SELECT\b/.test(text) && !/\bSET (\w+) = \1 WHERE\b/.test(text) && !done.endsWith(" 0");
+  return !/^\s*SELECT\b/.test(text) && !done.endsWith(" 0");
 }
 
 async function commitGroup(lent: Lent, session: Session): Promise<void> {

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { WAIT_OVER } from "../../../lib/abort-hub.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
 import type { Sql } from "../sql.ts";
@@ -45,7 +46,7 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
     await yieldToEventLoop();
     while (waiting.length > 0) {
       const over = new AbortController();
-      void run(waiting.splice(0, BATCH_SIZE)).finally(() => over.abort());
+      void run(waiting.splice(0, BATCH_SIZE)).finally(() => over.abort(WAIT_OVER));
       await clock.sleep(SLOW_MS, over.signal);
     }
     isUnderWay = false;

@@ -1,5 +1,6 @@
 import pg from "pg";
 import values from "pg/lib/utils.js";
+import { serialize } from "pg-protocol";
 import { rowMaker } from "../row-maker.ts";
 import type { Sql } from "../sql.ts";
 
@@ -46,16 +47,6 @@ export function sendTogether(
   });
 }
 
-/** The messages of the driver's connection that a batch sends. */
-interface Wire {
-  stream: { cork(): void; uncork(): void };
-  parse(statement: { name: string; text: string }): void;
-  bind(statement: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
-  describe(portal: { type: "P" }): void;
-  execute(portal: object): void;
-  sync(): void;
-}
-
 /** A query of the driver's own kind (as `pg-cursor` is one): it writes the messages, and is told of the replies in order. */
 class StatementBatch implements pg.Submittable {
   /** Read by the driver, which calls `callback` with an error after so many ms. */
@@ -87,18 +78,17 @@ class StatementBatch implements pg.Submittable {
     };
   }
 
-  submit(connection: pg.Connection): void {
-    const wire = connection as unknown as Wire;
-    wire.stream.cork();
+  submit({ stream }: pg.Connection): void {
+    const messages: Buffer[] = [];
     try {
-      for (const statement of this.#statements) this.#send(wire, statement);
+      for (const statement of this.#statements) messages.push(...this.#messagesOf(statement));
     } finally {
-      wire.sync();
-      wire.stream.uncork();
+      // One piece: many small ones cost the system half as much again.
+      stream.write(Buffer.concat([...messages, serialize.sync()]));
     }
   }
 
-  #send(wire: Wire, { text, values: given }: Pick<Sql, "text" | "values">): void {
+  #messagesOf({ text, values: given }: Pick<Sql, "text" | "values">): Buffer[] {
     let prepared = this.#prepared.get(text);
     const isParsed = prepared !== undefined && prepared.name !== "";
     if (!prepared) {
@@ -107,10 +97,12 @@ class StatementBatch implements pg.Submittable {
       this.#fresh.add(text);
     }
     this.#sent.push(prepared);
-    if (!isParsed) wire.parse({ name: prepared.name, text });
-    wire.bind({ statement: prepared.name, values: given, valueMapper: values.prepareValue });
-    if (!prepared.isDescribed) wire.describe({ type: "P" });
-    wire.execute({});
+    return [
+      ...(isParsed ? [] : [serialize.parse({ name: prepared.name, text })]),
+      serialize.bind({ statement: prepared.name, values: given, valueMapper: values.prepareValue }),
+      ...(prepared.isDescribed ? [] : [serialize.describe({ type: "P" })]),
+      serialize.execute({}),
+    ];
   }
 
   /** New statements that were not run may not be prepared: when they come again, they get other names. */
@@ -155,12 +147,13 @@ class StatementBatch implements pg.Submittable {
 
 /**
  * Whether a statement is planned each time it runs. The others keep a plan for as long as their connection lasts. One
- * that changes rows found by key and state (`WHERE ask_id = $1 AND state = 'open'`) must not: while the partial index of
- * that state is all but empty, a walk through it looks cheaper than the primary key, and the plan would stay when the
- * index has grown.
+ * that changes rows found by key and a state in its text (`WHERE ask_id = $1 AND state = 'open'`) must not: while the
+ * partial index of that state is all but empty, a walk through it looks cheaper than the primary key, and the plan would
+ * stay when the index has grown. A plan that is kept cannot use that index where the state is a value (`state = $2`).
  */
 function isPlannedAnew(text: string): boolean {
-  return /^\s*(UPDATE|DELETE)\b/.test(text);
+  const [, conditions = ""] = /^\s*(?:UPDATE|DELETE)\b.*?\bWHERE\b(.*?)(?:\bRETURNING\b.*)?$/s.exec(text) ?? [];
+  return /'|\bIS\b|\bSELECT\b/.test(conditions);
 }
 
 const AS_NUMBERS = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
