@@ -25,6 +25,7 @@ import { digestOf, receiveOnPostgres, receiveOnSqlite, type Receiver } from "./s
 export interface ReceivePlace {
   dataDir?: string;
   databaseUrl?: string | undefined;
+  databaseListenUrl?: string | undefined;
   databaseWaitMs: number;
 }
 

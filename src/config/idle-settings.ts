@@ -51,6 +51,7 @@ const NEEDED_BY: Readonly<Record<string, readonly Needed[]>> = {
       ["runner.model"],
     ]),
   ),
+  database_listen_url: ["database_url"],
   tools: ["mcp_servers"],
   "telemetry.service_name": ["telemetry.otlp_url"],
   "telemetry.headers_env": ["telemetry.otlp_url"],

@@ -59,6 +59,11 @@ export const Settings = z.object({
     "PostgreSQL instead of SQLite; several servers may share one.",
     { aliases: ["DATABASE_URL"], secret: true, example: "postgres://parley:secret@db.internal/parley" },
   ),
+  databaseListenUrl: setting(
+    z.string({ error: POSTGRES_WORDS }).refine(isPostgresAddress, { error: POSTGRES_WORDS }).optional(),
+    "The same database without the pooler, where database_url names one that shares sessions, as PgBouncer does with pool_mode = transaction.",
+    { aliases: ["DATABASE_LISTEN_URL"], secret: true, example: "postgres://parley:secret@db-1.internal/parley" },
+  ),
   databaseWaitMs: setting(
     whole(200, 600_000).default(1800),
     "Longest time one read or write waits for PostgreSQL, in milliseconds; then it is refused with 503 and Retry-After.",

@@ -56,6 +56,7 @@ describe("a setting that does nothing alone", () => {
         "email:\n  imap_url: imaps://a:b@mail.example.com/INBOX",
         ["FILE:2: email.imap_url does nothing without email.smtp_url and email.from."],
       ],
+      ["database_listen_url: postgres://db/parley", ["FILE:1: database_listen_url does nothing without database_url."]],
       ["slack: { app_token: xapp-1 }", ["FILE:1: slack.app_token does nothing without slack.bot_token."]],
       [
         'twilio: { sms_from: "+4930901820", countries: ["+49"] }\npublic_url: https://ask.example.com',

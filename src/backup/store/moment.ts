@@ -4,13 +4,7 @@ import type pg from "pg";
 import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable } from "../../core/store/db.ts";
-import { postgresNumbers } from "../../core/store/postgres/statement-batch.ts";
-import {
-  connectionTo,
-  LONG_STATEMENT_MS,
-  openConnection,
-  WAKE_CONNECTION,
-} from "../../core/store/postgres/connection.ts";
+import { LONG_STATEMENT_MS, openPatientConnection, WAKE_CONNECTION } from "../../core/store/postgres/connection.ts";
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
 import { raw, type Sql, sql } from "../../core/store/sql.ts";
 import type { Row } from "../model/export-lines.ts";
@@ -26,11 +20,11 @@ export interface Moment extends Queryable {
 export interface SnapshotSource {
   dataDir: string;
   databaseUrl?: string | undefined;
+  databaseListenUrl?: string | undefined;
   databaseWaitMs: number;
 }
 
 const ROWS_AT_ONCE = 1000;
-const CONNECT_WITHIN_MS = 10_000;
 const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ";
 
 /**
@@ -41,7 +35,7 @@ const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ";
 export function openMoment(place: SnapshotSource, { isHeld }: { isHeld: boolean }): Promise<Moment> {
   return place.databaseUrl === undefined
     ? Promise.resolve(openOnSqlite(place.dataDir, isHeld))
-    : openOnPostgres(place.databaseUrl, place.databaseWaitMs, isHeld);
+    : openOnPostgres(place.databaseListenUrl ?? place.databaseUrl, place.databaseWaitMs, isHeld);
 }
 
 function openOnSqlite(dataDir: string, isHeld: boolean): Moment {
@@ -96,18 +90,8 @@ export async function* iterate(connection: DatabaseSync, table: Table): AsyncGen
 }
 
 async function openOnPostgres(url: string, waitMs: number, isHeld: boolean): Promise<Moment> {
-  // A connection that breaks between two statements fails the next one.
-  const client = await openConnection({
-    url,
-    waitMs,
-    config: {
-      ...connectionTo(url, waitMs, "parley moment"),
-      connectionTimeoutMillis: CONNECT_WITHIN_MS,
-      query_timeout: LONG_STATEMENT_MS,
-      types: postgresNumbers,
-    },
-    limits: { statement_timeout: LONG_STATEMENT_MS, idle_in_transaction_session_timeout: LONG_STATEMENT_MS },
-  });
+  const limits = { idle_in_transaction_session_timeout: LONG_STATEMENT_MS };
+  const client = await openPatientConnection({ url, waitMs }, "parley moment", limits);
   const all = async <Row>({ text, values }: Sql) => (await client.query({ text, values })).rows as Row[];
   const on: Queryable = { dialect: "postgres", all };
   try {

@@ -6,7 +6,7 @@ import { DATABASE_FILE, FILE_MODE } from "../../core/store/data-dir.ts";
 import { one, type Queryable } from "../../core/store/db.ts";
 import { lockSchema, migrateTo, SCHEMA_NUMBER } from "../../core/store/migrate.ts";
 import { openPostgres } from "../../core/store/postgres/postgres.ts";
-import { judgePostgresAddress } from "../../core/store/postgres/address.ts";
+import { judgePostgresAddresses } from "../../core/store/postgres/address.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
 import { type Marks, readMarks } from "../../core/store/store-marks.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
@@ -104,6 +104,12 @@ function inserter(connection: DatabaseSync): Receiver["insert"] {
   };
 }
 
+interface PostgresPlace {
+  databaseUrl: string;
+  databaseListenUrl?: string | undefined;
+  databaseWaitMs: number;
+}
+
 /**
  * The database, which was empty, holds the rows and has this program's schema: in one transaction, so that nothing of it
  * is there before all is.
@@ -112,12 +118,12 @@ function inserter(connection: DatabaseSync): Receiver["insert"] {
  * @throws {Error} one sentence for the operator: it is not empty, or cannot be used
  */
 export async function receiveOnPostgres<T>(
-  { databaseUrl, databaseWaitMs: waitMs }: { databaseUrl: string; databaseWaitMs: number },
+  { databaseUrl: url, databaseListenUrl: listenUrl, databaseWaitMs: waitMs }: PostgresPlace,
   { schema, fill, change }: Receiving<T>,
   isSame: (there: Receiver) => Promise<T | null> = () => Promise.resolve(null),
 ): Promise<T> {
-  await judgePostgresAddress(databaseUrl);
-  const db = await openPostgres({ url: databaseUrl, onError: () => {}, waitMs });
+  await judgePostgresAddresses(url, listenUrl);
+  const db = await openPostgres({ url, listenUrl, onError: () => {}, waitMs });
   try {
     const { value } = await db.transact(
       async (tx) => {

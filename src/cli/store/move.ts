@@ -12,10 +12,9 @@ import { storeSource, tellOfDamaged } from "./store-source.ts";
 
 /** They say where the present store is, and say nothing of one in a folder of its own. */
 const PLACES = [
-  "DATABASE_URL",
-  "DATABASE_URL_FILE",
-  "PARLEY_DATABASE_URL",
-  "PARLEY_DATABASE_URL_FILE",
+  ...["DATABASE_URL", "DATABASE_LISTEN_URL"].flatMap((name) =>
+    [name, `PARLEY_${name}`].flatMap((variable) => [variable, `${variable}_FILE`]),
+  ),
   "PARLEY_KEY_FILE",
   "PARLEY_CONFIG",
   "PARLEY_RELAY_POLICY_FILE",
@@ -63,7 +62,8 @@ function targetFrom(to: string): MoveTarget {
 
 function configOf(target: MoveTarget, { flags, env, file }: ConfigSources): Config {
   if ("databaseUrl" in target) {
-    return loadConfig({ flags, env: { ...env, PARLEY_DATABASE_URL: target.databaseUrl }, file });
+    const there = { PARLEY_DATABASE_URL: target.databaseUrl, PARLEY_DATABASE_LISTEN_URL: target.databaseUrl };
+    return loadConfig({ flags, env: { ...env, ...there }, file });
   }
   const left = Object.entries(env).filter(([name]) => !PLACES.includes(name));
   return loadConfig({ flags: { "data-dir": target.dataDir }, env: Object.fromEntries(left) });

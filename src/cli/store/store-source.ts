@@ -41,6 +41,7 @@ export async function storeSource(config: Config, sources: ConfigSources): Promi
   return {
     dataDir,
     databaseUrl: config.databaseUrl,
+    databaseListenUrl: config.databaseListenUrl,
     databaseWaitMs: config.databaseWaitMs,
     keyFile,
     keyring: openKeyring(openInstallationKey(keyFile, systemRandom), systemRandom),

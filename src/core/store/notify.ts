@@ -1,13 +1,7 @@
 import type pg from "pg";
 import type { Clock } from "../../lib/clock.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
-import {
-  breakConnection,
-  connectionTo,
-  endConnection,
-  openConnection,
-  WAKE_CONNECTION,
-} from "./postgres/connection.ts";
+import { breakConnection, endConnection, openConnection, WAKE_CONNECTION } from "./postgres/connection.ts";
 import type { WakeCarrier } from "./wake.ts";
 
 interface NotifyOptions {
@@ -39,7 +33,7 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
 
   async function connect(): Promise<void> {
     const { url, waitMs, onError } = options;
-    const fresh = await openConnection({ url, waitMs, onError, config: connectionTo(url, waitMs, WAKE_CONNECTION) });
+    const fresh = await openConnection({ url, waitMs, name: WAKE_CONNECTION, onError });
     fresh.on("end", () => {
       // A connection that never stood is tried again by whoever opened it.
       if (client !== fresh) return;

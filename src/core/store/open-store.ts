@@ -29,6 +29,8 @@ export interface StoreAddress {
   dataDir: string;
   keyFile: string;
   databaseUrl?: string | undefined;
+  /** The address of a connection with a session of its own, where a pooler shares those of the other. */
+  databaseListenUrl?: string | undefined;
   /** How long PostgreSQL is waited for; left out, as long as a server does by default. */
   databaseWaitMs?: number | undefined;
 }
@@ -218,14 +220,13 @@ function loadPostgres() {
 
 async function openOnPostgres(place: StoreAddress, url: string, options: StoreOptions): Promise<Store> {
   const { clock, random } = options;
-  const [{ openNotify }, { openPostgres }, { judgePostgresAddress }] = await loadPostgres();
-  const warning = await judgePostgresAddress(url);
-  const notes = warning === null ? [] : [warning];
+  const [{ openNotify }, { openPostgres }, { judgePostgresAddresses }] = await loadPostgres();
+  const { databaseListenUrl: listenUrl, databaseWaitMs: waitMs = USUAL_WAIT_MS } = place;
+  const notes = await judgePostgresAddresses(url, listenUrl);
   if (options.exclusive) openInstallationKey(place.keyFile, random);
   const onError = (error: unknown) => options.log.warn({ err: error }, "a connection to PostgreSQL broke");
-  const { databaseWaitMs: waitMs = USUAL_WAIT_MS } = place;
   let judge: (on: Queryable) => Promise<void> = () => Promise.resolve();
-  const db = await openPostgres({ url, onError, waitMs, judge: (on) => judge(on) });
+  const db = await openPostgres({ url, listenUrl, onError, waitMs, judge: (on) => judge(on) });
 
   try {
     await migrate(db);
@@ -240,7 +241,8 @@ async function openOnPostgres(place: StoreAddress, url: string, options: StoreOp
     if (rooms) notes.push(...(await acceptClock(db, { lastMs, nowMs, rooms }, () => {})));
     else judgeClock(nowMs, lastMs);
     let wakeHere: (topic: string) => void = () => {};
-    const carrier = await openNotify({ url, clock, waitMs, onTopic: (topic) => wakeHere(topic), onError });
+    const onTopic = (topic: string) => wakeHere(topic);
+    const carrier = await openNotify({ url: listenUrl ?? url, clock, waitMs, onTopic, onError });
     const wake = openWake(carrier);
     wakeHere = (topic) => wake.wakeHere(topic);
     const close = async () => {
@@ -309,13 +311,13 @@ async function hasTables(db: Db): Promise<boolean> {
  * @throws {Error} one sentence for the operator
  */
 export async function openToExamine(place: StoreAddress, clock: Clock): Promise<Db> {
-  const { dataDir, databaseUrl, databaseWaitMs: waitMs = USUAL_WAIT_MS } = place;
+  const { dataDir, databaseUrl, databaseListenUrl: listenUrl, databaseWaitMs: waitMs = USUAL_WAIT_MS } = place;
   const onFatal = (error: Error) => {
     throw error;
   };
   if (databaseUrl !== undefined) {
     const [, { openPostgres }] = await loadPostgres();
-    return openPostgres({ url: databaseUrl, onError: () => {}, waitMs });
+    return openPostgres({ url: databaseUrl, listenUrl, onError: () => {}, waitMs });
   }
   refuseUnfinished(dataDir);
   const path = join(dataDir, DATABASE_FILE);

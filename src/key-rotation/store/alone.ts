@@ -6,8 +6,7 @@ import { inSentence } from "../../core/store/damage.ts";
 import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
 import { one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { countCommit } from "../../core/store/store-marks.ts";
-import { postgresNumbers } from "../../core/store/postgres/statement-batch.ts";
-import { BEGIN_LONG, connectionTo, LONG_STATEMENT_MS, openConnection } from "../../core/store/postgres/connection.ts";
+import { BEGIN_LONG, openPatientConnection } from "../../core/store/postgres/connection.ts";
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
 import { lockSecrets } from "../../core/store/sealed-secrets.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
@@ -27,6 +26,7 @@ export interface StoreAlone {
 export interface ExclusiveStoreAddress {
   dataDir: string;
   databaseUrl?: string | undefined;
+  databaseListenUrl?: string | undefined;
   databaseWaitMs: number;
 }
 
@@ -34,7 +34,7 @@ export interface ExclusiveStoreAddress {
 export function openAlone(place: ExclusiveStoreAddress, clock: Clock): Promise<StoreAlone> {
   return place.databaseUrl === undefined
     ? openOnSqlite(place.dataDir, clock)
-    : openOnPostgres(place.databaseUrl, place.databaseWaitMs);
+    : openOnPostgres(place, place.databaseListenUrl ?? place.databaseUrl);
 }
 
 const STOP_FIRST = "so that nothing is written under the old key meanwhile; start it again afterwards.";
@@ -90,23 +90,12 @@ function lockServer(dataDir: string): { release(): void } {
   }
 }
 
-const CONNECT_WITHIN_MS = 10_000;
 /** The lock that a process holds while it changes the key of this database. */
 const TURN = "parley keys rotate-installation";
 
-async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> {
-  // A connection that breaks between two statements fails the next one.
-  const client = await openConnection({
-    url,
-    waitMs,
-    config: {
-      ...connectionTo(url, waitMs, "parley rotate"),
-      connectionTimeoutMillis: CONNECT_WITHIN_MS,
-      query_timeout: LONG_STATEMENT_MS,
-      types: postgresNumbers,
-    },
-    limits: { statement_timeout: LONG_STATEMENT_MS },
-  });
+async function openOnPostgres(place: ExclusiveStoreAddress, url: string): Promise<StoreAlone> {
+  const isPooled = place.databaseListenUrl !== undefined;
+  const client = await openPatientConnection({ url, waitMs: place.databaseWaitMs }, "parley rotate");
   const all = async <Row>({ text, values }: Sql) => (await client.query({ text, values })).rows as Row[];
   const tx: Tx = { dialect: "postgres", all, ...nobodyHears };
   try {
@@ -122,11 +111,11 @@ async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> 
   return {
     tx,
     async begin() {
-      await refuseOthers(tx);
+      await refuseOthers(tx, isPooled);
       await client.query(BEGIN_LONG);
       // A server that starts from now on reads the sealed secrets before anything else, and waits here.
       await lockSecrets(tx);
-      await refuseOthers(tx);
+      await refuseOthers(tx, isPooled);
     },
     async commit() {
       const { command } = await client.query("COMMIT");
@@ -136,14 +125,15 @@ async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> 
   };
 }
 
-async function refuseOthers(on: Queryable): Promise<void> {
+async function refuseOthers(on: Queryable, isPooled: boolean): Promise<void> {
   const { others } = await one<{ others: number }>(
     on,
     sql`SELECT count(*) AS others FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'parley%'`,
   );
   if (others === 0) return;
+  const idle = isPooled ? " The pooler's idle sessions count, too: RECONNECT in PgBouncer's console ends them." : "";
   throw new Error(
-    `Servers or commands of Parley are using this database (${others} connections); stop every server, ${STOP_FIRST.replace("it again", "them again, each with the new key,")}`,
+    `Servers or commands of Parley are using this database (${others} connections); stop every server, ${STOP_FIRST.replace("it again", "them again, each with the new key,")}${idle}`,
   );
 }

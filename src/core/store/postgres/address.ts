@@ -14,19 +14,24 @@ const SESSION_ATTRS = ["read-write", "primary", "any"];
  * @throws {Error} one sentence for the operator: a public address and a connection that anybody on the way could read,
  *   or a wish for hosts that take no writes
  */
-export async function judgePostgresAddress(url: string): Promise<string | null> {
+export async function judgePostgresAddress(url: string, setting = "database_url"): Promise<string | null> {
   const attrs = new URLSearchParams(url.split("?")[1]).get("target_session_attrs") ?? "read-write";
   if (!SESSION_ATTRS.includes(attrs)) {
-    throw new Error(
-      `database_url cannot be used: its target_session_attrs must be one of ${SESSION_ATTRS.join(", ")}.`,
-    );
+    throw new Error(`${setting} cannot be used: its target_session_attrs must be one of ${SESSION_ATTRS.join(", ")}.`);
   }
-  const warnings = await Promise.all(hostAddresses(url).map(judgeHost));
+  const warnings = await Promise.all(hostAddresses(url).map((address) => judgeHost(address, setting)));
   return warnings.find((warning) => warning !== null) ?? null;
 }
 
-async function judgeHost(url: string): Promise<string | null> {
-  const { host, ssl } = readAddress(url);
+/** Does the same for all addresses of one database. Returns the warnings. */
+export async function judgePostgresAddresses(url: string, listenUrl: string | undefined): Promise<string[]> {
+  const warnings = [await judgePostgresAddress(url)];
+  if (listenUrl !== undefined) warnings.push(await judgePostgresAddress(listenUrl, "database_listen_url"));
+  return [...new Set(warnings)].filter((warning) => warning !== null);
+}
+
+async function judgeHost(url: string, setting: string): Promise<string | null> {
+  const { host, ssl } = readAddress(url, setting);
   if (isVerified(ssl) || host.startsWith("/")) return null;
 
   const addresses = isIP(host) ? [host] : await addressesOf(host);
@@ -40,12 +45,12 @@ async function judgeHost(url: string): Promise<string | null> {
 }
 
 /** @throws {Error} one sentence, such as for a certificate that is not there; the address itself may hold a password */
-function readAddress(url: string): { host: string; ssl: unknown } {
+function readAddress(url: string, setting: string): { host: string; ssl: unknown } {
   try {
     return new pg.Client({ connectionString: url }) as unknown as { host: string; ssl: unknown };
   } catch (error) {
     const isFile = error instanceof Error && "path" in error;
-    throw new Error(`database_url cannot be used: ${isFile ? error.message : "it is no address of PostgreSQL"}.`);
+    throw new Error(`${setting} cannot be used: ${isFile ? error.message : "it is no address of PostgreSQL"}.`);
   }
 }
 

@@ -1,7 +1,17 @@
 import pg from "pg";
 import { systemClock } from "../../../lib/clock.ts";
-import { beginSession, breakConnection, connectionTo, type SessionLimits } from "./connection.ts";
+import {
+  beginSession,
+  breakConnection,
+  connectionTo,
+  localLimits,
+  sessionLimits,
+  type SessionLimits,
+} from "./connection.ts";
+import { isReadOnly, isUnheard } from "./errors.ts";
 import type { Hosts } from "./hosts.ts";
+import type { SentStatement } from "./statement-batch.ts";
+import type { Lent } from "./transaction.ts";
 
 type Callback = (err: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void;
 
@@ -13,6 +23,8 @@ interface HostPoolOptions {
   config: pg.PoolConfig;
   /** Other limits of its sessions than the usual ones. */
   limits?: Partial<SessionLimits>;
+  /** A pooler may lend one session to several connections: nothing is set for longer than a transaction. */
+  isShared: boolean;
 }
 
 /** The pool says this when no connection came back in time, which tells nothing about a host. */
@@ -24,9 +36,12 @@ const IS_FULL = "timeout exceeded when trying to connect";
  * the former one are broken: it may be cut off, and would still answer reads.
  */
 export class HostPool extends pg.Pool {
+  /** The statements with which each transaction and batch on its connections begins. */
+  readonly limits: readonly SentStatement[];
   readonly #hosts: Hosts;
 
-  constructor({ url, waitMs, hosts, config, limits }: HostPoolOptions) {
+  constructor({ url, waitMs, hosts, config, limits: other, isShared }: HostPoolOptions) {
+    const limits = sessionLimits(url, waitMs, other);
     const addressOf = new WeakMap<object, string>();
     class HostClient extends pg.Client {
       constructor(given?: pg.ClientConfig) {
@@ -39,11 +54,12 @@ export class HostPool extends pg.Pool {
     const begins: object = {
       async onConnect(client: pg.ClientBase) {
         const sentAt = systemClock.monotonic();
-        const nowMs = await beginSession(client, url, waitMs, limits);
+        const nowMs = await beginSession(client, url, isShared ? {} : limits);
         hosts.accept(addressOf.get(client) ?? url, nowMs, sentAt);
       },
     };
     super({ ...connectionTo(url, waitMs, "parley"), ...config, Client: HostClient, ...begins });
+    this.limits = isShared ? [localLimits(limits)] : [];
     this.#hosts = hosts;
     const open = new Set<pg.PoolClient>();
     this.on("connect", (client) => void open.add(client));
@@ -70,5 +86,34 @@ export class HostPool extends pg.Pool {
         if (left <= 1) throw error;
       }
     }
+  }
+}
+
+/** A connection that was lent for as long as its borrower wants it. */
+export type Borrowed = Omit<Lent, "left">;
+
+/**
+ * Lends a connection. A connection does not come back to the pool if it broke, has not answered in time, or was dropped
+ * by its borrower.
+ */
+export async function lend<T>(pool: HostPool, use: (borrowed: Borrowed) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  let isDropped = false;
+  const drop = (): void => {
+    isDropped = true;
+    breakConnection(client);
+  };
+  const onBreak = (error: Error) => (broken ??= error);
+  client.on("error", onBreak);
+  try {
+    return await use({ client, drop, limits: pool.limits });
+  } catch (error) {
+    if (isUnheard(error) || isReadOnly(error)) onBreak(error);
+    // Why the connection ended says more than that it has; of one that was dropped, why it was.
+    throw isDropped ? error : (broken ?? error);
+  } finally {
+    client.off("error", onBreak);
+    client.release(broken ?? isDropped);
   }
 }

@@ -5,18 +5,30 @@ import type { CommitResult, Db, Queryable, Tx } from "../db.ts";
 import { openRowQueues } from "../row-queues.ts";
 import type { Sql } from "../sql.ts";
 import { checkServer } from "./check-server.ts";
-import { BEGIN_LONG, beginSession, breakConnection, LONG_STATEMENT_MS, type SessionLimits } from "./connection.ts";
-import { isReadOnly, isUnheard, sqlStateOf, translate } from "./errors.ts";
+import {
+  BEGIN_LONG,
+  beginSession,
+  breakConnection,
+  LONG_STATEMENT_MS,
+  sessionLimits,
+  type SessionLimits,
+} from "./connection.ts";
+import { sqlStateOf, translate } from "./errors.ts";
 import { type GroupOptions, openGroupCommits } from "./group-commit.ts";
-import { HostPool } from "./host-pool.ts";
+import { HostPool, lend } from "./host-pool.ts";
 import { type Hosts, openHosts } from "./hosts.ts";
 import { openReads, type ReadOptions } from "./reads.ts";
 import type { TimeLeft } from "./session.ts";
 import { postgresNumbers, sendTogether } from "./statement-batch.ts";
-import { BEGIN, runTransaction } from "./transaction.ts";
+import { BEGIN, type Lent, runTransaction } from "./transaction.ts";
 
 export interface PostgresOptions {
   url: string;
+  /**
+   * The address of a connection with a session of its own, for long work. Where it is given, a pooler may share the
+   * sessions of `url`.
+   */
+  listenUrl?: string | undefined;
   /** Receives the errors of connections that broke while idle. */
   onError: (error: Error) => void;
   poolSizes?: PoolSizes;
@@ -37,6 +49,8 @@ interface PoolSizes {
  * those a frozen server holds up, reads go on.
  */
 const POOL_SIZES: PoolSizes = { transactions: 15, reads: 10 };
+/** Connections for long work, beside a pooler that shares sessions; they are opened when there is some. */
+const LASTING_SIZE = 2;
 const ATTEMPTS = 6;
 /** Transactions that share a commit wait no longer than this, in ms, for a row that somebody else holds. */
 const SHARING_LOCK_MS = 100;
@@ -50,18 +64,19 @@ const NEVER_HAPPENED = new Set(["40P01", "40001", "25P03"]);
  * within `waitMs` is refused, whether a frozen server's row, a full pool or a database that no longer answers holds it
  * up.
  *
- * @throws {Error} one sentence for the operator: not reachable, too old, or a setting that loses acknowledged rows
+ * @throws {Error} one sentence for the operator, as `checkServer` has them
  */
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const { waitMs } = options;
   const pools = openPools(options);
-  const version = await checkServer(pools, options.url).catch(async (error: unknown) => {
+  const describes = await checkServer(pools, options).catch(async (error: unknown) => {
     await pools.end();
     throw error;
   });
   const judge = openJudge(options);
   const queues = openRowQueues(systemClock, waitMs);
   const attempt = openAttempts(pools.writing, judge);
+  const attemptLong = openAttempts(pools.lasting, judge);
   const alone: GroupOptions["alone"] = (work, [row], sinceMs) =>
     row === undefined
       ? attempt(work, BEGIN, startWait(waitMs, sinceMs))
@@ -72,7 +87,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
 
   return {
     dialect: "postgres",
-    describes: `PostgreSQL ${version}, fsync and synchronous_commit on, checked`,
+    describes,
     async all<Row>(statement: Sql) {
       try {
         return (await reads(statement)) as Row[];
@@ -81,11 +96,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       }
     },
     transact(work, { isLong = false, rows } = {}) {
-      if (isLong) return attempt(work, BEGIN_LONG, () => LONG_STATEMENT_MS);
+      if (isLong) return attemptLong(work, BEGIN_LONG, () => LONG_STATEMENT_MS);
       if (rows === undefined) return attempt(work, BEGIN, startWait(waitMs));
       return groups.run(work, rows);
     },
-    readInWorker: (work) => readPatiently(pools.writing, options, work),
+    readInWorker: (work) => readPatiently(pools.lasting, options, work),
     async close() {
       const over = new AbortController();
       const ended = pools.end().finally(() => over.abort());
@@ -97,16 +112,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
 
 /** Lends a connection to work whose statements may take long. */
 async function readPatiently<T>(
-  pool: pg.Pool,
-  { url, waitMs }: PostgresOptions,
+  pool: HostPool,
+  { url, listenUrl = url, waitMs }: PostgresOptions,
   work: (on: Queryable) => Promise<T>,
 ): Promise<T> {
   try {
-    return await onClient(pool, async (client) => {
+    return await lend(pool, async ({ client }) => {
       await client.query(`SET statement_timeout = ${LONG_STATEMENT_MS}`);
-      const all = async <Row>(statement: Sql) => (await queryAlone(client, statement, LONG_STATEMENT_MS)) as Row[];
+      const all = async <Row>(statement: Sql) =>
+        (await queryAlone({ client, limits: [] }, statement, LONG_STATEMENT_MS)) as Row[];
       const value = await work({ dialect: "postgres", all });
-      await beginSession(client, url, waitMs);
+      await beginSession(client, listenUrl, sessionLimits(listenUrl, waitMs));
       return value;
     });
   } catch (error) {
@@ -123,37 +139,47 @@ function openLending(
   return {
     group(use, sinceMs) {
       const left = startWait(waitMs, sinceMs);
-      return onClient(pools.sharing, async (client, drop) => {
-        await judge(client, left);
-        return use({ client, drop, left });
-      });
+      return lendJudged(pools.sharing, { judge, left }, use);
     },
     async reads(use, sinceMs) {
       const left = startWait(waitMs, sinceMs);
       left();
-      return onClient(pools.reading, async (client) => {
-        await judge(client, left);
-        return use(client, left);
-      });
+      return lendJudged(pools.reading, { judge, left }, use);
     },
   };
 }
 
-type Judge = (client: pg.PoolClient, left: TimeLeft) => Promise<void>;
+type Judge = (lent: Lent) => Promise<void>;
 
 /** Returns what asks of each connection once, before it is first used, whether it may be. */
 function openJudge({ judge }: PostgresOptions): Judge {
   const judged = new WeakSet<pg.PoolClient>();
-  return async (client, left) => {
-    if (judged.has(client)) return;
-    const all = async <Row>(statement: Sql) => (await queryAlone(client, statement, left())) as Row[];
+  return async (lent) => {
+    if (judged.has(lent.client)) return;
+    const all = async <Row>(statement: Sql) => (await queryAlone(lent, statement, lent.left())) as Row[];
     await judge?.({ dialect: "postgres", all });
-    judged.add(client);
+    judged.add(lent.client);
   };
 }
 
-async function queryAlone(client: pg.PoolClient, statement: Sql, withinMs: number): Promise<object[]> {
-  const { results, error } = await sendTogether(client, [statement], withinMs);
+function lendJudged<T>(
+  pool: HostPool,
+  { judge, left }: { judge: Judge; left: TimeLeft },
+  use: (lent: Lent) => Promise<T>,
+): Promise<T> {
+  return lend(pool, async (borrowed) => {
+    const lent = { ...borrowed, left };
+    await judge(lent);
+    return use(lent);
+  });
+}
+
+async function queryAlone(
+  { client, limits }: Pick<Lent, "client" | "limits">,
+  statement: Sql,
+  withinMs: number,
+): Promise<object[]> {
+  const { results, error } = await sendTogether(client, [statement], withinMs, limits);
   if (error) throw error;
   return results[0]?.rows ?? [];
 }
@@ -162,16 +188,13 @@ async function queryAlone(client: pg.PoolClient, statement: Sql, withinMs: numbe
 type Attempt = <T>(work: (tx: Tx) => Promise<T>, begin: string, left: TimeLeft) => Promise<CommitResult<T>>;
 
 /** Returns what runs a transaction, and runs it again where the database undid it for the sake of others. */
-function openAttempts(pool: pg.Pool, judge: Judge): Attempt {
+function openAttempts(pool: HostPool, judge: Judge): Attempt {
   return async (work, begin, left) => {
     for (let tries = 1; ; tries += 1) {
       try {
         // Work that has waited for a group as long as it may does not wait for a connection, too.
         left();
-        return await onClient(pool, async (client, drop) => {
-          await judge(client, left);
-          return runTransaction({ client, drop, left }, begin, work);
-        });
+        return await lendJudged(pool, { judge, left }, (lent) => runTransaction(lent, begin, work));
       } catch (error) {
         // No pause: what it lost to holds the locks it wants, so it waits there.
         if (tries >= ATTEMPTS || !NEVER_HAPPENED.has(sqlStateOf(error))) throw translate(error);
@@ -181,10 +204,12 @@ function openAttempts(pool: pg.Pool, judge: Judge): Attempt {
 }
 
 interface Pools {
-  writing: pg.Pool;
-  reading: pg.Pool;
+  writing: HostPool;
+  reading: HostPool;
   /** Of those that share commits: they wait for nobody's lock for long. */
-  sharing: pg.Pool;
+  sharing: HostPool;
+  /** Of long work, each with a session of its own. */
+  lasting: HostPool;
   /** Resolves once every connection was given back and has ended. */
   end(): Promise<unknown>;
   /** Ends every connection that is left, at once. */
@@ -193,12 +218,18 @@ interface Pools {
 
 function openPools(options: PostgresOptions): Pools {
   const { transactions, reads } = options.poolSizes ?? POOL_SIZES;
-  const hosts = openHosts(options.url, systemClock);
+  const { url, listenUrl } = options;
+  const hosts = openHosts(url, systemClock);
   const writing = openPool(options, hosts, transactions);
   const reading = openPool(options, hosts, reads);
   const sharing = openPool(options, hosts, 1, { lock_timeout: SHARING_LOCK_MS });
+  const lasting =
+    listenUrl === undefined
+      ? writing
+      : openPool({ ...options, url: listenUrl, listenUrl: undefined }, openHosts(listenUrl, systemClock), LASTING_SIZE);
+  const pools = new Set([writing, reading, sharing, lasting]);
   const clients = new Set<pg.PoolClient>();
-  for (const pool of [writing, reading, sharing]) {
+  for (const pool of pools) {
     pool.on("connect", (client) => void clients.add(client));
     pool.on("remove", (client) => void clients.delete(client));
   }
@@ -206,37 +237,12 @@ function openPools(options: PostgresOptions): Pools {
     writing,
     reading,
     sharing,
-    end: () => Promise.all([writing.end(), reading.end(), sharing.end()]),
+    lasting,
+    end: () => Promise.all([...pools].map((pool) => pool.end())),
     breakAll() {
       for (const client of clients) breakConnection(client);
     },
   };
-}
-
-/**
- * Lends a connection. A connection does not come back to the pool if it broke, has not answered in time, or was dropped
- * by its borrower.
- */
-async function onClient<T>(pool: pg.Pool, use: (client: pg.PoolClient, drop: () => void) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  let isDropped = false;
-  const drop = (): void => {
-    isDropped = true;
-    breakConnection(client);
-  };
-  const onBreak = (error: Error) => (broken ??= error);
-  client.on("error", onBreak);
-  try {
-    return await use(client, drop);
-  } catch (error) {
-    if (isUnheard(error) || isReadOnly(error)) onBreak(error);
-    // Why the connection ended says more than that it has; of one that was dropped, why it was.
-    throw isDropped ? error : (broken ?? error);
-  } finally {
-    client.off("error", onBreak);
-    client.release(broken ?? isDropped);
-  }
 }
 
 /** A connection is waited for in real time, whatever clock the deadlines of a simulated server go by. */
@@ -250,13 +256,13 @@ function startWait(waitMs: number, sinceMs: number = systemClock.monotonic()): T
 }
 
 function openPool(
-  { url, onError, waitMs }: PostgresOptions,
+  { url, listenUrl, onError, waitMs }: PostgresOptions,
   hosts: Hosts,
   max: number,
   limits: Partial<SessionLimits> = {},
-): pg.Pool {
+): HostPool {
   const config = { max, maxLifetimeSeconds: PLANS_LAST_SECONDS, types: postgresNumbers };
-  const pool = new HostPool({ url, waitMs, hosts, config, limits });
+  const pool = new HostPool({ url, waitMs, hosts, config, limits, isShared: listenUrl !== undefined });
   pool.on("error", onError);
   return pool;
 }

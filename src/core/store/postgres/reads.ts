@@ -1,11 +1,10 @@
-import type pg from "pg";
 import { WAIT_OVER } from "../../../lib/abort-hub.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
 import type { Sql } from "../sql.ts";
 import { isUnheard } from "./errors.ts";
-import type { TimeLeft } from "./session.ts";
 import { sendTogether } from "./statement-batch.ts";
+import type { Lent } from "./transaction.ts";
 
 const BATCH_SIZE = 128;
 /** A batch that takes longer, in ms, is waited for no more: the next one takes another connection. */
@@ -18,7 +17,7 @@ const QUICK_FOR_MS = 60_000;
 export interface ReadOptions {
   clock: Clock;
   /** Lends a connection for one batch, whose time counts from `sinceMs` (`monotonic` of the clock). */
-  lend<T>(use: (client: pg.PoolClient, left: TimeLeft) => Promise<T>, sinceMs: number): Promise<T>;
+  lend<T>(use: (lent: Lent) => Promise<T>, sinceMs: number): Promise<T>;
 }
 
 interface Read {
@@ -57,7 +56,7 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
     while (rest.length > 0) {
       try {
         const sinceMs = Math.max(progressMs, Math.min(...rest.map(({ cameMs }) => cameMs)));
-        rest = await lend((client, left) => runBatch(client, left, rest), sinceMs);
+        rest = await lend((lent) => runBatch(lent, rest), sinceMs);
         progressMs = clock.monotonic();
       } catch (error) {
         for (const { reject } of rest) reject(error);
@@ -67,13 +66,10 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
   }
 
   /** Runs reads in one batch. Returns those that one before them kept from running. */
-  async function runBatch(client: pg.PoolClient, left: TimeLeft, reads: readonly Read[]): Promise<readonly Read[]> {
+  async function runBatch({ client, left, limits }: Lent, reads: readonly Read[]): Promise<readonly Read[]> {
     const sinceMs = clock.monotonic();
-    const { results, error } = await sendTogether(
-      client,
-      reads.map(({ statement }) => statement),
-      left(),
-    );
+    const statements = reads.map(({ statement }) => statement);
+    const { results, error } = await sendTogether(client, statements, left(), limits);
     const isQuick = clock.monotonic() - sinceMs < QUICK_MS;
     reads.slice(0, results.length).forEach(({ statement, resolve }, i) => {
       if (isQuick) quick.add(statement.text);

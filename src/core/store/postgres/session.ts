@@ -1,7 +1,6 @@
 import type pg from "pg";
 import { afterThisTurn } from "../../../lib/event-loop.ts";
-import type { Sql } from "../sql.ts";
-import { sendTogether, type StatementResult } from "./statement-batch.ts";
+import { sendTogether, type SentStatement, type StatementResult } from "./statement-batch.ts";
 
 /** A lent connection. Statements that are asked for in one turn leave together. */
 export interface Session {
@@ -11,7 +10,7 @@ export interface Session {
    * @throws the database's or the wire's error; `SkippedStatement` for a statement that was not run because one before it
    *   failed
    */
-  run(statement: Pick<Sql, "text" | "values">): Promise<StatementResult>;
+  run(statement: SentStatement): Promise<StatementResult>;
   /** Nothing more runs: every further statement is skipped. */
   fail(error: unknown): void;
   /** Why nothing more runs, if something failed. */
@@ -27,18 +26,16 @@ export class SkippedStatement extends Error {}
 export type TimeLeft = () => number;
 
 interface Asked {
-  statement: Pick<Sql, "text" | "values">;
+  statement: SentStatement;
   resolve: (result: StatementResult) => void;
   reject: (error: unknown) => void;
 }
 
-/** Opens a session on a connection, whose first statement is `begin` where that is given. */
-export function openSession(client: pg.ClientBase, left: TimeLeft, begin?: string): Session {
-  let waiting: Asked[] = [];
+/** Opens a session on a connection, which begins with these statements; they leave with the first that is run. */
+export function openSession(client: pg.ClientBase, left: TimeLeft, begin: readonly SentStatement[] = []): Session {
+  let waiting: Asked[] = begin.map((statement) => ({ statement, resolve: () => {}, reject: () => {} }));
   let sending: Promise<void> | null = null;
   let failure: { error: unknown } | null = null;
-  if (begin !== undefined)
-    waiting.push({ statement: { text: begin, values: [] }, resolve: () => {}, reject: () => {} });
 
   async function send(): Promise<void> {
     await afterThisTurn();

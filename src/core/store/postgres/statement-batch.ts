@@ -1,8 +1,13 @@
 import pg from "pg";
 import values from "pg/lib/utils.js";
 import { serialize } from "pg-protocol";
+import { systemRandom } from "../../../lib/random.ts";
+import { SCHEMA_NUMBER } from "../migrate.ts";
 import { rowMaker } from "../row-maker.ts";
 import type { Sql } from "../sql.ts";
+
+/** A statement as it is sent. */
+export type SentStatement = Pick<Sql, "text" | "values">;
 
 /** The result of a statement. */
 export interface StatementResult {
@@ -28,22 +33,30 @@ interface Prepared {
 
 /** The statements of each connection by their texts. The connection keeps the plan of each that has a name. */
 const preparedOn = new WeakMap<pg.ClientBase, Map<string, Prepared>>();
+/** Two processes never give one name to two statements: a pooler that mixes their sessions causes an error at most. */
+const NAMES_BEGIN = `parley_${Buffer.from(systemRandom(4)).toString("hex")}_`;
 let names = 0;
+/** A pooler keeps plans by their text for longer than a program runs; after an upgrade a row may have more columns. */
+const TEXTS_END = ` /* schema ${SCHEMA_NUMBER} */`;
 
 /**
  * Sends statements together on a connection, one after another in one packet, and resolves with what became of them. A
- * statement that fails ends the batch: those after it were not run. Outside a transaction the batch is one.
+ * statement that fails ends the batch: those after it were not run. Outside a transaction the batch is one, and `limits`
+ * of `localLimits` hold for it.
  *
  * Nothing else may be under way on the connection. A database that does not answer within `withinMs` is an error, of
  * which `isUnheard` is true.
  */
 export function sendTogether(
   client: pg.ClientBase,
-  statements: readonly Pick<Sql, "text" | "values">[],
+  statements: readonly SentStatement[],
   withinMs: number,
+  limits: readonly SentStatement[] = [],
 ): Promise<BatchResult> {
   return new Promise((resolve) => {
-    client.query(new StatementBatch(client, statements, withinMs, resolve));
+    const resolveOwn = ({ results, ...failed }: BatchResult) =>
+      resolve({ results: results.slice(limits.length), ...failed });
+    client.query(new StatementBatch(client, [...limits, ...statements], withinMs, resolveOwn));
   });
 }
 
@@ -54,7 +67,7 @@ class StatementBatch implements pg.Submittable {
   /** Called once, by this or by the driver. */
   callback: (error: Error | null) => void;
   readonly #prepared: Map<string, Prepared>;
-  readonly #statements: readonly Pick<Sql, "text" | "values">[];
+  readonly #statements: readonly SentStatement[];
   readonly #sent: Prepared[] = [];
   /** The texts that this batch prepares. */
   readonly #fresh = new Set<string>();
@@ -63,7 +76,7 @@ class StatementBatch implements pg.Submittable {
 
   constructor(
     client: pg.ClientBase,
-    statements: readonly Pick<Sql, "text" | "values">[],
+    statements: readonly SentStatement[],
     withinMs: number,
     resolve: (result: BatchResult) => void,
   ) {
@@ -88,17 +101,17 @@ class StatementBatch implements pg.Submittable {
     }
   }
 
-  #messagesOf({ text, values: given }: Pick<Sql, "text" | "values">): Buffer[] {
+  #messagesOf({ text, values: given }: SentStatement): Buffer[] {
     let prepared = this.#prepared.get(text);
     const isParsed = prepared !== undefined && prepared.name !== "";
     if (!prepared) {
-      prepared = { name: isPlannedAnew(text) ? "" : `p${(names += 1)}`, isDescribed: false };
+      prepared = { name: isPlannedAnew(text) ? "" : `${NAMES_BEGIN}${(names += 1)}`, isDescribed: false };
       this.#prepared.set(text, prepared);
       this.#fresh.add(text);
     }
     this.#sent.push(prepared);
     return [
-      ...(isParsed ? [] : [serialize.parse({ name: prepared.name, text })]),
+      ...(isParsed ? [] : [serialize.parse({ name: prepared.name, text: text + TEXTS_END })]),
       serialize.bind({ statement: prepared.name, values: given, valueMapper: values.prepareValue }),
       ...(prepared.isDescribed ? [] : [serialize.describe({ type: "P" })]),
       serialize.execute({}),

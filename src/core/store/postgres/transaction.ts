@@ -3,6 +3,7 @@ import type { CommitResult, Fact, Tx } from "../db.ts";
 import type { Sql } from "../sql.ts";
 import { BEGIN_LONG } from "./connection.ts";
 import { isUnheard } from "./errors.ts";
+import type { SentStatement } from "./statement-batch.ts";
 import { type TimeLeft, openSession, type Session, SkippedStatement } from "./session.ts";
 
 export const BEGIN = "BEGIN";
@@ -19,6 +20,8 @@ export interface Lent {
   /** It does not come back to the pool. */
   drop: () => void;
   left: TimeLeft;
+  /** The limits of each transaction and batch on it; empty where its session has them. */
+  limits: readonly SentStatement[];
 }
 
 /** Runs a transaction once, on one connection; one that fails is rolled back. */
@@ -41,8 +44,8 @@ export async function runTransaction<T>(
 }
 
 /** Begins a transaction; the usual one begins with its first statement. */
-export async function beginOn({ client, left }: Lent, begin: string): Promise<Session> {
-  if (begin !== BEGIN_LONG) return openSession(client, left, begin);
+export async function beginOn({ client, left, limits }: Lent, begin: string): Promise<Session> {
+  if (begin !== BEGIN_LONG) return openSession(client, left, [{ text: begin, values: [] }, ...limits]);
   await client.query({ text: begin, query_timeout: left() } as pg.QueryConfig);
   return openSession(client, left);
 }
