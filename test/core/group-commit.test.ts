@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import type { Db, Tx } from "../../src/core/store/db.ts";
+import type { Db, Queryable, Tx } from "../../src/core/store/db.ts";
 import { one } from "../../src/core/store/db.ts";
 import { openPostgres } from "../../src/core/store/postgres/postgres.ts";
 import { sql } from "../../src/core/store/sql.ts";
@@ -159,6 +159,34 @@ describe("statements that are asked for at once on PostgreSQL", () => {
         { code: "22012" },
       );
     } finally {
+      await db.close();
+    }
+  });
+
+  it("give the columns of their table also when another server has changed it", async () => {
+    const url = await freshDatabase();
+    const db = await openPostgres({ url, onError: (error) => assert.fail(error), waitMs: 20_000 });
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    try {
+      await other.query("CREATE TABLE marks AS SELECT 'first' AS id");
+      const lock = (tx: Tx) => tx.all(sql`UPDATE marks SET id = id WHERE id = 'first' RETURNING *, 1 AS now`);
+      const read = (on: Queryable) => on.all(sql`SELECT *, 2 AS now FROM marks`);
+      const readTwice = (tx: Tx) => Promise.all([read(tx), tx.all(sql`SELECT *, 3 AS now FROM marks`)]);
+      const all = async () => [
+        await read(db),
+        ...(await Promise.all([read(db), read(db)])),
+        (await db.transact(lock)).value,
+        (await db.transact(lock, { rows: ["first"] })).value,
+        ...(await db.transact(readTwice)).value,
+        ...(await db.transact(readTwice, { rows: ["first"] })).value,
+      ];
+      const rows = (more: object) => [2, 2, 2, 1, 1, 2, 3, 2, 3].map((now) => [{ id: "first", ...more, now }]);
+      assert.deepEqual([await all(), await all()], [rows({}), rows({})]);
+      await other.query("ALTER TABLE marks ADD COLUMN more TEXT");
+      assert.deepEqual([await all(), await all()], [rows({ more: null }), rows({ more: null })]);
+    } finally {
+      await other.end();
       await db.close();
     }
   });

@@ -42,8 +42,11 @@ const ATTEMPTS = 6;
 const SHARING_LOCK_MS = 100;
 /** Connections are replaced after this time, and the plans they keep with them: tables may have grown meanwhile. */
 const PLANS_LAST_SECONDS = 300;
-/** A deadlock, a conflict of serialization, and a transaction that the database ended because this server stood still. */
-const NEVER_HAPPENED = new Set(["40P01", "40001", "25P03"]);
+/**
+ * A deadlock, a conflict of serialization, a transaction that the database ended because this server stood still, and a
+ * plan older than the schema.
+ */
+const NEVER_HAPPENED = new Set(["40P01", "40001", "25P03", "0A000"]);
 /**
  * Opens pools for transactions, for those that share commits, and for reads on PostgreSQL (15 or newer, with `fsync`, `full_page_writes` and
  * `synchronous_commit` on). Transactions are READ COMMITTED; one that met a deadlock runs again. Work that is not done

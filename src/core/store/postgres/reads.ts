@@ -2,9 +2,9 @@ import type pg from "pg";
 import type { Clock } from "../../../lib/clock.ts";
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
 import type { Sql } from "../sql.ts";
-import { isUnheard } from "./errors.ts";
+import { isPlanStale, isUnheard } from "./errors.ts";
 import type { TimeLeft } from "./session.ts";
-import { sendTogether } from "./statement-batch.ts";
+import { type BatchResult, sendTogether } from "./statement-batch.ts";
 
 const BATCH_SIZE = 128;
 /** A batch that takes longer, in ms, is waited for no more: the next one takes another connection. */
@@ -68,11 +68,7 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
   /** Runs reads in one batch. Returns those that one before them kept from running. */
   async function runBatch(client: pg.PoolClient, left: TimeLeft, reads: readonly Read[]): Promise<readonly Read[]> {
     const sinceMs = clock.monotonic();
-    const { results, error } = await sendTogether(
-      client,
-      reads.map(({ statement }) => statement),
-      left(),
-    );
+    const { results, error } = await sendReads(client, left, reads);
     const isQuick = clock.monotonic() - sinceMs < QUICK_MS;
     reads.slice(0, results.length).forEach(({ statement, resolve }, i) => {
       if (isQuick) quick.add(statement.text);
@@ -98,4 +94,13 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
       waiting.push(read);
       if (!isUnderWay) void runBatches();
     });
+}
+
+/** Sends reads together. Those that older plans than the schema keep from running are sent once more, for new plans. */
+async function sendReads(client: pg.PoolClient, left: TimeLeft, reads: readonly Read[]): Promise<BatchResult> {
+  const statements = reads.map(({ statement }) => statement);
+  const sent = await sendTogether(client, statements, left());
+  if (!isPlanStale(sent.error)) return sent;
+  const { results, error } = await sendTogether(client, statements.slice(sent.results.length), left());
+  return { results: [...sent.results, ...results], ...(error && { error }) };
 }
