@@ -116,6 +116,31 @@ describe("transactions that share a commit on PostgreSQL", () => {
     assert.equal((await one<{ n: number }>(db, sql`SELECT n FROM marks WHERE id = 'wanted'`)).n, 2);
   });
 
+  it("are refused where a thousand wait for the same row, and not for another", async () => {
+    const look = (row: string) => db.transact((tx) => tx.all(sql`SELECT 1`), { rows: [row] });
+    const waiting = Array.from({ length: 1010 }, () => look("longed for"));
+    const other = look("other");
+    const ends = await Promise.allSettled(waiting);
+    const refused = ends.flatMap((end) => (end.status === "rejected" ? [(end.reason as Refusal).code] : []));
+    assert.deepEqual(refused, Array(10).fill("store_unavailable"));
+    await other;
+  });
+
+  it("wait for no member that has stopped for good", async () => {
+    const hasty = await openPostgres({ url, onError: (error) => assert.fail(error), waitMs: 1000 });
+    const end = Promise.withResolvers<void>();
+    const stopped = hasty.transact(() => end.promise, { rows: ["stopped"] });
+    try {
+      await hasty.transact((tx) => add(tx, "with stopped"), { rows: ["a"] });
+      await hasty.transact((tx) => add(tx, "after stopped"), { rows: ["b"] });
+      assert.deepEqual(await marks("% stopped"), ["after stopped", "with stopped"]);
+    } finally {
+      end.resolve();
+      await stopped.catch(() => {});
+      await hasty.close();
+    }
+  });
+
   it("are left by one that wants to run by itself", async () => {
     const work = (alone: boolean) => async (tx: Tx) => {
       if (alone) tx.runAlone?.();

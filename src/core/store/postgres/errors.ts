@@ -35,7 +35,7 @@ export function isAway(error: unknown): boolean {
   if (error instanceof Error && "syscall" in error && WAYS_THERE.has(error.syscall)) return true;
   if (/^(08|53|57|55P03|25006|25P0[34]|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND)/.test(sqlStateOf(error)))
     return true;
-  const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable/;
+  const broken = /Connection terminated|timeout exceeded when trying to connect|not queryable|pool after calling end/;
   return isUnheard(error) || (error instanceof Error && broken.test(error.message));
 }
 
