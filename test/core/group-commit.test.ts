@@ -188,7 +188,7 @@ describe("statements that are asked for at once on PostgreSQL", () => {
     }
   });
 
-  it("give the columns of their table also when another server has changed it", async () => {
+  it("give the columns of their table also when another server has changed it, or plans are gone", async () => {
     const url = await freshDatabase();
     const db = await openPostgres({ url, onError: (error) => assert.fail(error), waitMs: 20_000 });
     const other = new pg.Client({ connectionString: url });
@@ -210,6 +210,10 @@ describe("statements that are asked for at once on PostgreSQL", () => {
       assert.deepEqual([await all(), await all()], [rows({}), rows({})]);
       await other.query("ALTER TABLE marks ADD COLUMN more TEXT");
       assert.deepEqual([await all(), await all()], [rows({ more: null }), rows({ more: null })]);
+      // As a pooler does between two that it lends a connection to.
+      const forget = (on: Queryable) => on.all(sql`DEALLOCATE ALL`);
+      await Promise.all([forget(db), db.transact(forget), db.transact(forget, { rows: [] })]);
+      assert.deepEqual(await all(), rows({ more: null }));
     } finally {
       await other.end();
       await db.close();

@@ -2,7 +2,8 @@ import { Refusal } from "../../../refusals.ts";
 import { READ_ONLY } from "./connection.ts";
 
 const DISK_FULL = "53100";
-const STALE_PLAN = "0A000";
+/** The result of a plan has changed; a statement was not prepared on this connection, or is so no more. */
+const STALE_PLANS = new Set(["0A000", "26000"]);
 /** The system's calls that lead to a database. */
 const WAYS_THERE = new Set<unknown>(["connect", "getaddrinfo"]);
 
@@ -16,9 +17,9 @@ export function isUnheard(error: unknown): error is Error {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
-/** A plan that a connection keeps is older than a change of the schema: planned anew, the same statement runs. */
+/** A connection keeps a plan that is older than a change of the schema, or has lost it: planned anew, the statement runs. */
 export function isPlanStale(error: unknown): boolean {
-  return sqlStateOf(error) === STALE_PLAN;
+  return STALE_PLANS.has(sqlStateOf(error));
 }
 
 /** The database takes no writes any more: the primary is elsewhere, and other connections find it. */

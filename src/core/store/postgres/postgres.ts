@@ -6,7 +6,7 @@ import { openRowQueues } from "../row-queues.ts";
 import type { Sql } from "../sql.ts";
 import { checkServer } from "./check-server.ts";
 import { BEGIN_LONG, beginSession, breakConnection, LONG_STATEMENT_MS, type SessionLimits } from "./connection.ts";
-import { isReadOnly, isUnheard, sqlStateOf, translate } from "./errors.ts";
+import { isPlanStale, isReadOnly, isUnheard, sqlStateOf, translate } from "./errors.ts";
 import { type GroupOptions, openGroupCommits } from "./group-commit.ts";
 import { HostPool } from "./host-pool.ts";
 import { type Hosts, openHosts } from "./hosts.ts";
@@ -42,11 +42,8 @@ const ATTEMPTS = 6;
 const SHARING_LOCK_MS = 100;
 /** Connections are replaced after this time, and the plans they keep with them: tables may have grown meanwhile. */
 const PLANS_LAST_SECONDS = 300;
-/**
- * A deadlock, a conflict of serialization, a transaction that the database ended because this server stood still, and a
- * plan older than the schema.
- */
-const NEVER_HAPPENED = new Set(["40P01", "40001", "25P03", "0A000"]);
+/** A deadlock, a conflict of serialization, and a transaction that the database ended because this server stood still. */
+const NEVER_HAPPENED = new Set(["40P01", "40001", "25P03"]);
 /**
  * Opens pools for transactions, for those that share commits, and for reads on PostgreSQL (15 or newer, with `fsync`, `full_page_writes` and
  * `synchronous_commit` on). Transactions are READ COMMITTED; one that met a deadlock runs again. Work that is not done
@@ -177,7 +174,8 @@ function openAttempts(pool: pg.Pool, judge: Judge): Attempt {
         });
       } catch (error) {
         // No pause: what it lost to holds the locks it wants, so it waits there.
-        if (tries >= ATTEMPTS || !NEVER_HAPPENED.has(sqlStateOf(error))) throw translate(error);
+        const neverHappened = NEVER_HAPPENED.has(sqlStateOf(error)) || isPlanStale(error);
+        if (tries >= ATTEMPTS || !neverHappened) throw translate(error);
       }
     }
   };

@@ -119,7 +119,7 @@ class StatementBatch implements pg.Submittable {
 
   /**
    * New statements that were not run may not be prepared: when they come again, they get other names. So does every
-   * statement of a connection whose plans are older than the schema.
+   * statement of a connection whose plans are older than the schema, or gone.
    */
   #forgetFailed(error: Error): void {
     if (isPlanStale(error)) return this.#prepared.clear();
