@@ -126,6 +126,14 @@ describe("transactions that share a commit on PostgreSQL", () => {
     await other;
   });
 
+  it("wait for no member whose statement takes long", async () => {
+    const hasty = await openPostgres({ url, onError: (error) => assert.fail(error), waitMs: 1000 });
+    const slow = hasty.transact((tx) => tx.all(sql`SELECT pg_sleep(60)`), { rows: ["slow"] });
+    const [, beside] = await Promise.allSettled([slow, hasty.transact((tx) => add(tx, "by slow"), { rows: ["a"] })]);
+    await hasty.close();
+    assert.equal(beside.status, "fulfilled");
+  });
+
   it("wait for no member that has stopped for good", async () => {
     const hasty = await openPostgres({ url, onError: (error) => assert.fail(error), waitMs: 1000 });
     const end = Promise.withResolvers<void>();

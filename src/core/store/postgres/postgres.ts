@@ -197,7 +197,9 @@ function openPools(options: PostgresOptions): Pools {
   const hosts = openHosts(options.url, systemClock);
   const writing = openPool(options, hosts, transactions);
   const reading = openPool(options, hosts, reads);
-  const sharing = openPool(options, hosts, 1, { lock_timeout: SHARING_LOCK_MS });
+  // Where one statement takes long, the rest of the wait is for the others, by themselves.
+  const sharingLimits = { lock_timeout: SHARING_LOCK_MS, statement_timeout: Math.ceil(options.waitMs / 2) };
+  const sharing = openPool(options, hosts, 1, sharingLimits);
   const clients = new Set<pg.PoolClient>();
   for (const pool of [writing, reading, sharing]) {
     pool.on("connect", (client) => void clients.add(client));
