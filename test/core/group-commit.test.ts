@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import type { Db, Tx } from "../../src/core/store/db.ts";
+import type { Db, Queryable, Tx } from "../../src/core/store/db.ts";
 import { one } from "../../src/core/store/db.ts";
 import { openPostgres } from "../../src/core/store/postgres/postgres.ts";
 import { sql } from "../../src/core/store/sql.ts";
@@ -116,6 +116,39 @@ describe("transactions that share a commit on PostgreSQL", () => {
     assert.equal((await one<{ n: number }>(db, sql`SELECT n FROM marks WHERE id = 'wanted'`)).n, 2);
   });
 
+  it("are refused where a thousand wait for the same row, and not for another", async () => {
+    const look = (row: string) => db.transact((tx) => tx.all(sql`SELECT 1`), { rows: [row] });
+    const waiting = Array.from({ length: 1010 }, () => look("longed for"));
+    const other = look("other");
+    const ends = await Promise.allSettled(waiting);
+    const refused = ends.flatMap((end) => (end.status === "rejected" ? [(end.reason as Refusal).code] : []));
+    assert.deepEqual(refused, Array(10).fill("store_unavailable"));
+    await other;
+  });
+
+  it("wait for no member whose statement takes long", async () => {
+    const hasty = await openPostgres({ url, onError: (error) => assert.fail(error), waitMs: 1000 });
+    const slow = hasty.transact((tx) => tx.all(sql`SELECT pg_sleep(60)`), { rows: ["slow"] });
+    const [, beside] = await Promise.allSettled([slow, hasty.transact((tx) => add(tx, "by slow"), { rows: ["a"] })]);
+    await hasty.close();
+    assert.equal(beside.status, "fulfilled");
+  });
+
+  it("wait for no member that has stopped for good", async () => {
+    const hasty = await openPostgres({ url, onError: (error) => assert.fail(error), waitMs: 1000 });
+    const end = Promise.withResolvers<void>();
+    const stopped = hasty.transact(() => end.promise, { rows: ["stopped"] });
+    try {
+      await hasty.transact((tx) => add(tx, "with stopped"), { rows: ["a"] });
+      await hasty.transact((tx) => add(tx, "after stopped"), { rows: ["b"] });
+      assert.deepEqual(await marks("% stopped"), ["after stopped", "with stopped"]);
+    } finally {
+      end.resolve();
+      await stopped.catch(() => {});
+      await hasty.close();
+    }
+  });
+
   it("are left by one that wants to run by itself", async () => {
     const work = (alone: boolean) => async (tx: Tx) => {
       if (alone) tx.runAlone?.();
@@ -159,6 +192,38 @@ describe("statements that are asked for at once on PostgreSQL", () => {
         { code: "22012" },
       );
     } finally {
+      await db.close();
+    }
+  });
+
+  it("give the columns of their table also when another server has changed it, or plans are gone", async () => {
+    const url = await freshDatabase();
+    const db = await openPostgres({ url, onError: (error) => assert.fail(error), waitMs: 20_000 });
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    try {
+      await other.query("CREATE TABLE marks AS SELECT 'first' AS id");
+      const lock = (tx: Tx) => tx.all(sql`UPDATE marks SET id = id WHERE id = 'first' RETURNING *, 1 AS now`);
+      const read = (on: Queryable) => on.all(sql`SELECT *, 2 AS now FROM marks`);
+      const readTwice = (tx: Tx) => Promise.all([read(tx), tx.all(sql`SELECT *, 3 AS now FROM marks`)]);
+      const all = async () => [
+        await read(db),
+        ...(await Promise.all([read(db), read(db)])),
+        (await db.transact(lock)).value,
+        (await db.transact(lock, { rows: ["first"] })).value,
+        ...(await db.transact(readTwice)).value,
+        ...(await db.transact(readTwice, { rows: ["first"] })).value,
+      ];
+      const rows = (more: object) => [2, 2, 2, 1, 1, 2, 3, 2, 3].map((now) => [{ id: "first", ...more, now }]);
+      assert.deepEqual([await all(), await all()], [rows({}), rows({})]);
+      await other.query("ALTER TABLE marks ADD COLUMN more TEXT");
+      assert.deepEqual([await all(), await all()], [rows({ more: null }), rows({ more: null })]);
+      // As a pooler does between two that it lends a connection to.
+      const forget = (on: Queryable) => on.all(sql`DEALLOCATE ALL`);
+      await Promise.all([forget(db), db.transact(forget), db.transact(forget, { rows: [] })]);
+      assert.deepEqual(await all(), rows({ more: null }));
+    } finally {
+      await other.end();
       await db.close();
     }
   });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { readFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { openNotify } from "../../src/core/store/notify.ts";
+import { isAway } from "../../src/core/store/postgres/errors.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { assertRefused, LABELS, limitsOf, until } from "../support/contract.ts";
 import { freshDatabase } from "../support/fresh-database.ts";
@@ -113,6 +115,18 @@ describe("a store that is away", () => {
     assert.deepEqual((await agent.create({ idempotency_key: "once" })).body, kept.body);
     assert.equal((await agent.poll(id)).body.current_responses, 0);
     assert.equal((await world.person("bo").answer(id, 0)).status, 201);
+  });
+
+  it("is one whose socket, name or network is missing, and not one whose certificate is", async () => {
+    const failureOf = (to: NetConnectOpts) =>
+      new Promise((resolve) => connect(to, () => assert.fail("it is there")).on("error", resolve));
+    const missing = [
+      { path: "/nowhere/socket" },
+      { host: "db.invalid", port: 1 },
+      { host: "255.255.255.255", port: 1 },
+    ];
+    for (const error of await Promise.all(missing.map(failureOf))) assert.ok(isAway(error), String(error));
+    assert.equal(isAway(await readFile("/nowhere/root.crt").catch((error: unknown) => error)), false);
   });
 });
 

@@ -15,7 +15,7 @@ export interface RowQueues {
 }
 
 /** As many wait for one row at one time (docs/reference/limits.md). */
-const MOST_WAITING = 1000;
+export const MOST_WAITING = 1000;
 
 interface Queue {
   waiting: Set<() => void>;

@@ -2,6 +2,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
 import { Refusal } from "../../../refusals.ts";
 import type { CommitResult, Tx } from "../db.ts";
+import { MOST_WAITING } from "../row-queues.ts";
 import type { Sql } from "../sql.ts";
 import { isAway, sqlStateOf, translate } from "./errors.ts";
 import { type Session, SkippedStatement } from "./session.ts";
@@ -24,6 +25,8 @@ export interface GroupCommits {
    *
    * A group is a bet that all goes well. A member that fails after it has written takes the group back: it runs again
    * alone, and the others run again in another group. A refusal of a member that has written nothing stands.
+   *
+   * @throws {Refusal} `store_unavailable` also when `MOST_WAITING` wait for the first of the rows
    */
   run<T>(work: (tx: Tx) => Promise<T>, rows: readonly string[]): Promise<CommitResult<T>>;
 }
@@ -109,12 +112,19 @@ export function openGroupCommits({ clock, lend, alone }: GroupOptions): GroupCom
     run: <T>(work: (tx: Tx) => Promise<T>, rows: readonly string[]) => {
       const cameMs = clock.monotonic();
       if (cameMs < pausedUntilMs) return alone(work, rows, cameMs);
+      if (isFull(waiting, rows)) return Promise.reject(new Refusal("store_unavailable"));
       return new Promise<CommitResult<T>>((resolve, reject) => {
         waiting.push({ work, rows, cameMs, wasInGroup: false, resolve: resolve as Member["resolve"], reject });
         if (!isUnderWay) void runGroups();
       });
     },
   };
+}
+
+/** Whether as many wait for the first of these rows as may. */
+function isFull(waiting: readonly Member[], [row]: readonly string[]): boolean {
+  if (waiting.length < MOST_WAITING || row === undefined) return false;
+  return waiting.filter(({ rows }) => rows[0] === row).length >= MOST_WAITING;
 }
 
 /** Takes those that may run together out of `waiting`, in the order in which they came, and marks their rows as taken. */
@@ -150,7 +160,7 @@ type End = { kind: "done"; tell: () => void } | { kind: "leaves" } | { kind: "fa
  */
 async function runGroup(lent: Lent, group: readonly Member[]): Promise<readonly Outcome[]> {
   const session = await beginOn(lent, BEGIN);
-  const ends = await runMembers(session, group);
+  const ends = await whileConnected(lent, runMembers(session, group));
   const failure = session.failure();
   if (!failure) {
     await commitGroup(lent, session);
@@ -159,6 +169,17 @@ async function runGroup(lent: Lent, group: readonly Member[]): Promise<readonly 
   await rolledBack(lent, session, failure.error);
   if (isAway(failure.error) && sqlStateOf(failure.error) !== LOCK_NOT_HAD) throw failure.error;
   return ends.map((end) => (end.kind === "leaves" || (end.kind === "failed" && end.isOwn) ? "alone" : "again"));
+}
+
+/** Waits for members no longer than the connection lasts: the database ends one on which a member asks for nothing. */
+async function whileConnected<T>({ client }: Lent, running: Promise<T>): Promise<T> {
+  const { promise: broken, reject } = Promise.withResolvers<never>();
+  client.once("error", reject);
+  try {
+    return await Promise.race([running, broken]);
+  } finally {
+    client.off("error", reject);
+  }
 }
 
 /** Runs the members at once, but for those that name the same row: they go one after another. */

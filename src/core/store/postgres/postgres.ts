@@ -13,7 +13,7 @@ import {
   sessionLimits,
   type SessionLimits,
 } from "./connection.ts";
-import { sqlStateOf, translate } from "./errors.ts";
+import { isPlanStale, sqlStateOf, translate } from "./errors.ts";
 import { type GroupOptions, openGroupCommits } from "./group-commit.ts";
 import { HostPool, lend } from "./host-pool.ts";
 import { type Hosts, openHosts } from "./hosts.ts";
@@ -197,7 +197,8 @@ function openAttempts(pool: HostPool, judge: Judge): Attempt {
         return await lendJudged(pool, { judge, left }, (lent) => runTransaction(lent, begin, work));
       } catch (error) {
         // No pause: what it lost to holds the locks it wants, so it waits there.
-        if (tries >= ATTEMPTS || !NEVER_HAPPENED.has(sqlStateOf(error))) throw translate(error);
+        const neverHappened = NEVER_HAPPENED.has(sqlStateOf(error)) || isPlanStale(error);
+        if (tries >= ATTEMPTS || !neverHappened) throw translate(error);
       }
     }
   };
@@ -222,7 +223,9 @@ function openPools(options: PostgresOptions): Pools {
   const hosts = openHosts(url, systemClock);
   const writing = openPool(options, hosts, transactions);
   const reading = openPool(options, hosts, reads);
-  const sharing = openPool(options, hosts, 1, { lock_timeout: SHARING_LOCK_MS });
+  // Where one statement takes long, the rest of the wait is for the others, by themselves.
+  const sharingLimits = { lock_timeout: SHARING_LOCK_MS, statement_timeout: Math.ceil(options.waitMs / 2) };
+  const sharing = openPool(options, hosts, 1, sharingLimits);
   const lasting =
     listenUrl === undefined
       ? writing

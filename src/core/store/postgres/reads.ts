@@ -2,8 +2,8 @@ import { WAIT_OVER } from "../../../lib/abort-hub.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { yieldToEventLoop } from "../../../lib/event-loop.ts";
 import type { Sql } from "../sql.ts";
-import { isUnheard } from "./errors.ts";
-import { sendTogether } from "./statement-batch.ts";
+import { isPlanStale, isUnheard } from "./errors.ts";
+import { type BatchResult, sendTogether } from "./statement-batch.ts";
 import type { Lent } from "./transaction.ts";
 
 const BATCH_SIZE = 128;
@@ -66,10 +66,9 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
   }
 
   /** Runs reads in one batch. Returns those that one before them kept from running. */
-  async function runBatch({ client, left, limits }: Lent, reads: readonly Read[]): Promise<readonly Read[]> {
+  async function runBatch(lent: Lent, reads: readonly Read[]): Promise<readonly Read[]> {
     const sinceMs = clock.monotonic();
-    const statements = reads.map(({ statement }) => statement);
-    const { results, error } = await sendTogether(client, statements, left(), limits);
+    const { results, error } = await sendReads(lent, reads);
     const isQuick = clock.monotonic() - sinceMs < QUICK_MS;
     reads.slice(0, results.length).forEach(({ statement, resolve }, i) => {
       if (isQuick) quick.add(statement.text);
@@ -95,4 +94,13 @@ export function openReads({ clock, lend }: ReadOptions): (statement: Sql) => Pro
       waiting.push(read);
       if (!isUnderWay) void runBatches();
     });
+}
+
+/** Sends reads together. Those that older plans than the schema keep from running are sent once more, for new plans. */
+async function sendReads({ client, left, limits }: Lent, reads: readonly Read[]): Promise<BatchResult> {
+  const statements = reads.map(({ statement }) => statement);
+  const sent = await sendTogether(client, statements, left(), limits);
+  if (!isPlanStale(sent.error)) return sent;
+  const { results, error } = await sendTogether(client, statements.slice(sent.results.length), left(), limits);
+  return { results: [...sent.results, ...results], ...(error && { error }) };
 }

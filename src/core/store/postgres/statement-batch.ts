@@ -5,6 +5,7 @@ import { systemRandom } from "../../../lib/random.ts";
 import { SCHEMA_NUMBER } from "../migrate.ts";
 import { rowMaker } from "../row-maker.ts";
 import type { Sql } from "../sql.ts";
+import { isPlanStale } from "./errors.ts";
 
 /** A statement as it is sent. */
 export type SentStatement = Pick<Sql, "text" | "values">;
@@ -26,8 +27,10 @@ export interface BatchResult {
 interface Prepared {
   /** Empty for a statement that is planned each time it runs. */
   name: string;
-  /** Its rows were described, if it has any. */
+  /** Its rows were described, if it has any. They stay the same for as long as its plan. */
   isDescribed: boolean;
+  /** The columns of its rows, by names and types. */
+  columns?: string;
   toRow?: (texts: (string | null)[]) => object;
 }
 
@@ -86,7 +89,7 @@ class StatementBatch implements pg.Submittable {
     this.#statements = statements;
     this.query_timeout = withinMs;
     this.callback = (error) => {
-      if (error) this.#forgetFailed();
+      if (error) this.#forgetFailed(error);
       resolve({ results: this.#results, ...(error && { error }) });
     };
   }
@@ -113,13 +116,18 @@ class StatementBatch implements pg.Submittable {
     return [
       ...(isParsed ? [] : [serialize.parse({ name: prepared.name, text: text + TEXTS_END })]),
       serialize.bind({ statement: prepared.name, values: given, valueMapper: values.prepareValue }),
-      ...(prepared.isDescribed ? [] : [serialize.describe({ type: "P" })]),
+      // One that is parsed anew may have other columns than before: another server may have changed the schema.
+      ...(isParsed && prepared.isDescribed ? [] : [serialize.describe({ type: "P" })]),
       serialize.execute({}),
     ];
   }
 
-  /** New statements that were not run may not be prepared: when they come again, they get other names. */
-  #forgetFailed(): void {
+  /**
+   * New statements that were not run may not be prepared: when they come again, they get other names. So does every
+   * statement of a connection whose plans are older than the schema, or gone.
+   */
+  #forgetFailed(error: Error): void {
+    if (isPlanStale(error)) return this.#prepared.clear();
     for (const { text } of this.#statements.slice(this.#results.length)) {
       if (this.#fresh.has(text)) this.#prepared.delete(text);
     }
@@ -128,6 +136,9 @@ class StatementBatch implements pg.Submittable {
   handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }): void {
     const prepared = this.#sent[this.#results.length];
     if (!prepared) return;
+    const columns = fields.map(({ name, dataTypeID }) => `${name} ${dataTypeID}`).join();
+    if (columns === prepared.columns) return;
+    prepared.columns = columns;
     const parse = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
     const make = rowMaker(fields.map(({ name }) => name));
     prepared.toRow = (texts) => make(texts.map((text, i) => (text === null ? null : (parse[i]?.(text) ?? null))));
