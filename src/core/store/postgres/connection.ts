@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Clock } from "../../../lib/clock.ts";
 import { hostAddresses } from "../../../lib/network/postgres-hosts.ts";
+import { READ_ONLY } from "./errors.ts";
 import { postgresNumbers, type SentStatement } from "./statement-batch.ts";
 
 /** A connection that received nothing for this long, in ms, is probed: is its other end still there? */
@@ -92,9 +93,6 @@ const parametersOf = (url: string): URLSearchParams => new URLSearchParams(url.s
 
 const BEGIN_SESSION = `SELECT (SELECT count(set_config(name, ms, false)) FROM unnest($1::text[], $2::text[]) AS w(name, ms)) AS set,
   current_setting('transaction_read_only') AS access, floor(extract(epoch FROM clock_timestamp()) * 1000) AS now`;
-
-/** The SQLSTATE of a write where nothing may be written. */
-export const READ_ONLY = "25006";
 
 /** A standby, or a primary that was told to take no writes. */
 class ReadOnly extends Error {

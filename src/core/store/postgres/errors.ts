@@ -1,6 +1,7 @@
 import { Refusal } from "../../../refusals.ts";
-import { READ_ONLY } from "./connection.ts";
 
+/** The SQLSTATE of a write where nothing may be written. */
+export const READ_ONLY = "25006";
 const DISK_FULL = "53100";
 /** The result of a plan has changed; a statement was not prepared on this connection, or is so no more. */
 const STALE_PLANS = new Set(["0A000", "26000"]);
