@@ -85,7 +85,13 @@ async function makePackage(): Promise<string> {
 
 async function runStores(): Promise<StoreRatio[]> {
   const plan = { folder, few: FEW, many: PLAN.many, rounds: PLAN.rounds, times: { warmMs: 100, ms: PLAN.ms }, say };
-  return [...(await measureStores(plan, false)), ...(await measureStores(plan, true))];
+  const ratios: StoreRatio[] = [];
+  for (const onPostgres of [false, true]) {
+    const measured = await measureStores(plan, onPostgres);
+    for (const { engine, work, cpu } of measured) say(`${engine}, ${work}: ${cpu.toFixed(2)} times`);
+    ratios.push(...measured);
+  }
+  return ratios;
 }
 
 function waitTable(figures: readonly WaitFigures[]): string {
