@@ -62,6 +62,8 @@ export function startParley(options: {
   dataDir: string;
   /** The tree whose server is started; this one's where it is missing. */
   root?: string;
+  /** The program of a package to start instead of the tree's source. */
+  program?: string;
   databaseUrl?: string;
   profileDir?: string;
   /** Further environment, such as the key of a model. */
@@ -80,13 +82,25 @@ export function startParley(options: {
     ...options.env,
     ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
   };
-  return startProgram({ args: [...profile, join(root, "src", "main.ts"), "serve"], env, core });
+  const program = options.program ?? join(root, "src", "main.ts");
+  return startProgram({ args: [...profile, program, "serve"], env, core });
+}
+
+/** The place of a server's store, and the tree whose program is run on it. */
+interface Place {
+  dataDir: string;
+  root?: string;
+  databaseUrl?: string;
 }
 
 /** Creates a key on a server's store by the program of its own tree, and returns it. */
-export function createKey(at: { dataDir: string; root?: string; databaseUrl?: string }, ...words: string[]): string {
-  const { dataDir, root = file(".."), databaseUrl } = at;
-  return execFileSync(process.execPath, [join(root, "src", "main.ts"), "keys", "create", ...words], {
+export function createKey(at: Place, ...words: string[]): string {
+  return runCommand(at, "keys", "create", ...words);
+}
+
+/** Runs a command on a server's store, and returns its words. @throws where the command fails */
+export function runCommand({ dataDir, root = file(".."), databaseUrl }: Place, ...words: string[]): string {
+  return execFileSync(process.execPath, [join(root, "src", "main.ts"), ...words], {
     env: {
       PATH: process.env["PATH"],
       HOME: dataDir,
@@ -102,7 +116,7 @@ export function createKey(at: { dataDir: string; root?: string; databaseUrl?: st
 const AGENTS = 16;
 
 /** Creates the keys of several agents, which may answer what they ask. */
-export function createAgentKeys(at: Parameters<typeof createKey>[0]): string[] {
+export function createAgentKeys(at: Place): string[] {
   return Array.from({ length: AGENTS }, (_, i) => createKey(at, `bench-${i}`, "--scope", "agent", "--self-respond"));
 }
 

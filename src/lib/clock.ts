@@ -18,7 +18,14 @@ export interface Clock {
   /** Names the time from one start of the machine to its end; null where that cannot be known. */
   readonly boot: string | null;
   /** Resolves after `ms`, or at once when `signal` is aborted (it never rejects). */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: SleepSignal): Promise<void>;
+}
+
+/** The part of an `AbortSignal` that ends a sleep. */
+interface SleepSignal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void, options: { once: true }): void;
+  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 /** Wall and monotonic clock may drift apart so far before it is looked whether the machine has slept. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { shareRead } from "../../src/core/store/share-read.ts";
+import { shareRead, shareRun } from "../../src/core/store/share-read.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { yieldToEventLoop } from "../../src/lib/event-loop.ts";
 
@@ -61,5 +61,17 @@ describe("a read that callers share", () => {
     assert.equal(await second, 2);
     ends[0]?.resolve(1);
     assert.equal(await first, 1);
+  });
+});
+
+describe("a run that waiters share", () => {
+  it("begins after the last of one turn asked, once for each key and turn", async () => {
+    const db = {} as Parameters<typeof shareRun>[0];
+    let runs = 0;
+    const ask = (key: string) => shareRun(db, key, async () => (runs += 1));
+    const together = [ask("one"), ask("one"), ask("other")];
+    assert.equal(runs, 0);
+    assert.deepEqual(await Promise.all(together), [1, 1, 2]);
+    assert.equal(await ask("one"), 3);
   });
 });

@@ -4,6 +4,7 @@ import { Refusal } from "../../refusals.ts";
 import { findJob, listJobEvents, listJobEventsBack, type JobAt, type JobEvent } from "../store/jobs.ts";
 import { findAnswers, noteAllDelivered } from "../store/answers.ts";
 import { listPendingOfJob } from "../store/asks.ts";
+import { shareRun } from "../../core/store/share-read.ts";
 import { transact } from "../../core/store/transact.ts";
 import { jobTopic, watch } from "../../core/store/wake.ts";
 import { statusOf } from "../end/settle.ts";
@@ -51,16 +52,16 @@ export async function* followJob(
   }
 
   while (!ctx.stopping.aborted && !signal.aborted) {
-    const job = await findJob(ctx.db, id);
-    if (!job) return;
-    const events = await listJobEvents(ctx.db, id, after, EVENTS_PER_READ);
+    const read = await readAfter(ctx, id, after, delivers);
+    if (!read) return;
+    const { job, events, news } = read;
     if (events[0] ? events[0].seq !== after + 1 : after < job.seq) {
       // Retention overtook a reader who was slow.
       after = job.seq;
       yield resetAt(job, await listPendingOfJob(ctx.db, id));
       continue;
     }
-    yield* newsOf(ctx, events, delivers);
+    yield* news;
     after = events.at(-1)?.seq ?? after;
     if (events.length > 0) continue;
     const leftMs = isOver(job.job.state) ? (await lastEventAt(ctx, job)) + LINGER_MS - job.now : LONGEST_WAIT_MS;
@@ -80,9 +81,7 @@ export async function readJobEvents(
 ): Promise<{ events: JobNews[]; next: number | null }> {
   const found = await listJobEventsBack(ctx.db, id, { ...from, limit: limit + 1 });
   const shown = found.slice(0, limit);
-  const events: JobNews[] = [];
-  for await (const news of newsOf(ctx, shown, false)) events.push(news);
-  return { events, next: found.length > limit ? (shown.at(-1)?.seq ?? null) : null };
+  return { events: await newsOf(ctx, shown, false), next: found.length > limit ? (shown.at(-1)?.seq ?? null) : null };
 }
 
 function resetAt(at: JobAt, pending: Awaited<ReturnType<typeof listPendingOfJob>>): JobNews {
@@ -90,21 +89,34 @@ function resetAt(at: JobAt, pending: Awaited<ReturnType<typeof listPendingOfJob>
   return { kind: "reset", seq, body: statusOf(at, null).body, job, pending: pending.map(({ ask }) => ask) };
 }
 
-async function* newsOf(ctx: Context, events: readonly JobEvent[], delivers: boolean): AsyncGenerator<JobNews> {
+/** Reads a job and its events after a number; the followers whom one commit wakes share the read. */
+function readAfter(
+  ctx: Context,
+  id: string,
+  after: number,
+  delivers: boolean,
+): Promise<{ job: JobAt; events: readonly JobEvent[]; news: readonly JobNews[] } | null> {
+  return shareRun(ctx.db, `job ${after} ${delivers} ${id}`, async () => {
+    const job = await findJob(ctx.db, id);
+    if (!job) return null;
+    const events = await listJobEvents(ctx.db, id, after, EVENTS_PER_READ);
+    const hasGap = events[0] !== undefined && events[0].seq !== after + 1;
+    return { job, events, news: hasGap ? [] : await newsOf(ctx, events, delivers) };
+  });
+}
+
+async function newsOf(ctx: Context, events: readonly JobEvent[], delivers: boolean): Promise<JobNews[]> {
   const askIdOf = ({ body }: JobEvent) => String(body["ask_id"]);
   const ids = events.filter(({ event }) => event === "answer").map(askIdOf);
   const answers = await findAnswers(ctx.db, [...new Set(ids)]);
   if (delivers && ids.length > 0) await transact(ctx, (tx) => noteAllDelivered(tx, ids));
-  for (const event of events) {
+  return events.map((event) => {
     const { seq, body } = event;
-    if (event.event !== "answer") {
-      yield { kind: event.event, seq, body };
-      continue;
-    }
+    if (event.event !== "answer") return { kind: event.event, seq, body };
     const answer = answers.get(askIdOf(event));
     if (!answer) throw new Error("a job event names an answer that does not exist");
-    yield { kind: "answer", seq, answer };
-  }
+    return { kind: "answer", seq, answer };
+  });
 }
 
 async function lastEventAt(ctx: Context, { job, seq }: JobAt): Promise<number> {

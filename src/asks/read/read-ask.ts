@@ -8,6 +8,7 @@ import { findAnswer, findAnswers, noteDelivered } from "../store/answers.ts";
 import * as store from "../store/asks.ts";
 import type { AskPosition, AskAt } from "../store/asks.ts";
 import { readWhenBack } from "../../core/read-when-back.ts";
+import { shareRun } from "../../core/store/share-read.ts";
 import { transact } from "../../core/store/transact.ts";
 import { askTopic, watch } from "../../core/store/wake.ts";
 import { expireRequest } from "../../requests/end/end.ts";
@@ -77,10 +78,12 @@ export async function readAsk(ctx: Context, id: string, reader: Reader): Promise
   return asOfNow(ctx, found);
 }
 
-async function readAgain(ctx: Context, id: string): Promise<AskAt> {
-  const found = await store.findAsk(ctx.db, id);
-  if (!found) throw new Refusal("ask_not_found");
-  return asOfNow(ctx, found);
+function readAgain(ctx: Context, id: string): Promise<AskAt> {
+  return shareRun(ctx.db, `ask ${id}`, async () => {
+    const found = await store.findAsk(ctx.db, id);
+    if (!found) throw new Refusal("ask_not_found");
+    return asOfNow(ctx, found);
+  });
 }
 
 async function mayRead(ctx: Context, ask: Ask, { principal, readsAll }: Reader): Promise<boolean> {
@@ -126,11 +129,13 @@ export async function waitForAnswer(
   }
 }
 
-async function deliverAnswer(ctx: Context, ask: Ask, reader: Reader): Promise<AskAnswer> {
-  const found = await findAnswer(ctx.db, ask.id);
-  if (!found) throw new Error("an ask that is over has no answer");
-  await noteAllDelivered(ctx, [ask], reader);
-  return found.answer;
+function deliverAnswer(ctx: Context, ask: Ask, reader: Reader): Promise<AskAnswer> {
+  return shareRun(ctx.db, `answer ${ask.id} ${reader.readsAll}`, async () => {
+    const found = await findAnswer(ctx.db, ask.id);
+    if (!found) throw new Error("an ask that is over has no answer");
+    await noteAllDelivered(ctx, [ask], reader);
+    return found.answer;
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import { yieldToEventLoop } from "../../lib/event-loop.ts";
+import type { Db } from "./db.ts";
 
 /** A read that has not ended after this time, in ms, holds up the next one no longer: its database may be away. */
 const HOLDS_UP_MS = 100;
@@ -36,4 +37,19 @@ export function shareRead<T>(clock: Pick<Clock, "sleep">, read: () => Promise<T>
   }
 
   return () => (next ??= readNext());
+}
+
+const runs = new WeakMap<Db, Map<string, Promise<unknown>>>();
+
+/**
+ * Returns the result of one run of `work` for all who ask for `key` in one turn of the event loop. It begins after the
+ * last of them asked: ten thousand waiters whom one commit wakes read their row once. They must not change the result.
+ */
+export function shareRun<T>(db: Db, key: string, work: () => Promise<T>): Promise<T> {
+  const open = runs.get(db) ?? new Map<string, Promise<unknown>>();
+  runs.set(db, open);
+  const endTurn = (): Promise<T> => (open.delete(key), work());
+  const run = (open.get(key) as Promise<T> | undefined) ?? yieldToEventLoop().then(endTurn);
+  open.set(key, run);
+  return run;
 }

@@ -1,5 +1,5 @@
 import type { AskId, QuestionId, RequestId } from "../model/ids.ts";
-import { onAbort, WAIT_OVER } from "../../lib/abort-hub.ts";
+import { onAbort } from "../../lib/abort-hub.ts";
 import type { Clock } from "../../lib/clock.ts";
 
 /**
@@ -112,8 +112,17 @@ export function watch(
   topics: readonly string[],
   signals: readonly AbortSignal[],
 ): Watch {
-  let bell = new AbortController();
-  const ring = () => bell.abort(WAIT_OVER);
+  // One commit may wake ten thousand waiters, and the abort of a signal costs several times as much.
+  let wake: (() => void) | null = null;
+  const bell = {
+    aborted: false,
+    addEventListener: (_: string, listener: () => void) => void (wake = listener),
+    removeEventListener: () => void (wake = null),
+  };
+  const ring = () => {
+    bell.aborted = true;
+    wake?.();
+  };
   const stops = [
     ...topics.map((topic) => ctx.wake.subscribe(topic, ring)),
     ...signals.map((signal) => onAbort(signal, ring)),
@@ -122,8 +131,8 @@ export function watch(
   return {
     async next(ms) {
       if (signals.some((signal) => signal.aborted)) return;
-      await ctx.clock.sleep(ms, bell.signal);
-      if (bell.signal.aborted) bell = new AbortController();
+      await ctx.clock.sleep(ms, bell);
+      bell.aborted = false;
     },
     [Symbol.dispose]() {
       for (const stop of stops) stop();

@@ -25,10 +25,12 @@ export async function held<T>(
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
-  reply.raw.once("close", () => over.abort(WAIT_OVER));
-  if (reply.raw.destroyed) over.abort(WAIT_OVER);
-  using _watch = whenNoLongerGood(door, http, () => over.abort(WAIT_OVER));
+  const end = () => over.abort(WAIT_OVER);
+  reply.raw.once("close", end);
+  if (reply.raw.destroyed) end();
+  using _watch = whenNoLongerGood(door, http, end);
   const found = await wait(over.signal);
+  reply.raw.off("close", end);
   if (!(await isStillGood(door, http))) throw new Refusal("key_required");
   return found;
 }

@@ -1,3 +1,4 @@
+import { oncePer } from "../../lib/once-per.ts";
 import { followJob, type JobNews } from "../../asks/jobs/follow-job.ts";
 import { readJob } from "../../asks/jobs/read-job.ts";
 import { sendToAdmin } from "../http/admin-stream.ts";
@@ -71,7 +72,7 @@ async function stream(
   try {
     for await (const news of followJob(ctx, id, { signal: gone, delivers, since })) {
       if (!(await isStillGood(door, http))) break;
-      write(`id: ${news.seq}\nevent: ${nameOf(news)}\ndata: ${JSON.stringify(dataOf(news))}\n\n`);
+      write(textOf(news));
       if (gone.aborted) break;
     }
     if (ctx.stopping.aborted) write(RETRY);
@@ -82,6 +83,11 @@ async function stream(
     await beating;
   }
 }
+
+/** Returns an event's text: printed once for all whom one commit wakes. */
+const textOf = oncePer(
+  (news: JobNews) => `id: ${news.seq}\nevent: ${nameOf(news)}\ndata: ${JSON.stringify(dataOf(news))}\n\n`,
+);
 
 function nameOf({ kind }: JobNews): "status" | "log" | "answer" {
   return kind === "log" || kind === "answer" ? kind : "status";

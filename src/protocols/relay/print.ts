@@ -1,5 +1,6 @@
 import type { JobNews } from "../../asks/jobs/follow-job.ts";
 import type { Job, AskAnswer, Ask } from "../../asks/model/ask.ts";
+import { oncePer } from "../../lib/once-per.ts";
 import { jobTitle } from "../../asks/model/job-title.ts";
 import type { AskHistory, AskLine, JobLine, LateAnswer } from "../../asks/read/all-asks.ts";
 import { withAliases } from "../../wire/aliases.ts";
@@ -46,8 +47,10 @@ export function askWire(ask: Ask, warnings: readonly WireAsk["warnings"][number]
   });
 }
 
-/** Returns an answer as the wire has it. */
-export function answerWire(answer: AskAnswer): WireAnswer {
+/** Returns an answer as the wire has it: printed once for all who wait for it. */
+export const answerWire = oncePer(printAnswer);
+
+function printAnswer(answer: AskAnswer): WireAnswer {
   return withAliases<WireAnswer>({
     type: "Answer",
     ask_id: answer.askId,

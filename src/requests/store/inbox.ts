@@ -89,7 +89,7 @@ export async function countAlike(
   return on.all(
     sql`SELECT a.asker, a.fn, count(*) AS count FROM requests a
       WHERE ${isIn("open")} ${mayRead(readers)} ${isAside(readers)} ${isUnpressed(readers)} AND a.fn IS NOT NULL
-        ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`}
+        ${isWanted({ state: "open", askers })}
       GROUP BY a.asker, a.fn`,
   );
 }
@@ -163,10 +163,12 @@ function asideUntil(readers: readonly string[]): Sql {
   return sql`coalesce((SELECT max(s.until) FROM ${snoozesFor(sql`a.ask_id`, readers)}), 0)`;
 }
 
-function isWanted({ kind, due, askers, fn }: InboxQuery): Sql {
+function isWanted({ kind, due, askers, fn, state }: InboxQuery): Sql {
+  // SQLite would look for an open request in the index of all that its agent ever asked.
+  const asker = state === "open" ? sql`coalesce(a.asker, '')` : sql`a.asker`;
   const ofKind = kind === undefined ? empty : sql`AND a.kind = ${kind}`;
   const ofFunction = fn === undefined ? empty : sql`AND a.fn = ${fn}`;
-  return sql`${ofKind} ${ofFunction} ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`} ${due === undefined ? empty : isDue(due)}`;
+  return sql`${ofKind} ${ofFunction} ${askers === undefined ? empty : sql`AND ${asker} IN (${join(["", ...askers])})`} ${due === undefined ? empty : isDue(due)}`;
 }
 
 function isDue(due: InboxDue): Sql {
