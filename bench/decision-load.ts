@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Connection, type Reply } from "./connection.ts";
 import { QUESTION_BODY } from "./parley-load.ts";
 import type { Step } from "./load.ts";
@@ -14,11 +15,11 @@ export interface Pair {
   decider: Connection;
 }
 
-/** Connects an asker and a decider for each client. */
-export function openPairs(url: string, clients: number): { of(client: number): Pair; close(): void } {
+/** Connects an asker and a decider for each client, the latter where `deciderUrl` says. */
+export function openPairs(url: string, clients: number, deciderUrl = url): { of(client: number): Pair; close(): void } {
   const pairs = Array.from({ length: clients }, (): Pair => ({
     asker: new Connection(url),
-    decider: new Connection(url),
+    decider: new Connection(deciderUrl),
   }));
   return {
     of(client) {
@@ -48,9 +49,9 @@ export async function wake(waiting: Promise<Reply>, answer: () => Promise<Reply>
  * Opens the cycle of an approval: a call of a function, and the decision of a key that may answer it. The clients share
  * the keys evenly: each key is an agent.
  */
-export function openApprovals(url: string, clients: number, keys: readonly string[]): DecisionLoad {
-  const pairs = openPairs(url, clients);
-  const run = Date.now().toString(36);
+export function openApprovals(url: string, clients: number, keys: readonly string[], deciderUrl = url): DecisionLoad {
+  const pairs = openPairs(url, clients, deciderUrl);
+  const run = randomUUID();
   let asked = 0;
   return {
     async step(client) {

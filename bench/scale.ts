@@ -4,7 +4,7 @@
  *
  *     npm run bench:scale                          the whole of it
  *     npm run bench:scale -- --quick               a tenth of everything, no file
- *     npm run bench:scale -- --only waits,notify   parts: waits, stores, notify; no file
+ *     npm run bench:scale -- --only waits,notify   parts: waits, stores, servers, notify; no file
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { format } from "prettier";
 import { lookAtMachine } from "./machine.ts";
 import { measureNotify, type NotifyFigures } from "./scale/notify.ts";
+import { measureServers, type ServersFigures } from "./scale/servers.ts";
 import { measureStores, type StoreRatio } from "./scale/stores.ts";
 import { measureWaits, type WaitFigures } from "./scale/waits.ts";
 
@@ -20,7 +21,7 @@ const { values: flags } = parseArgs({
   options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
 });
 const { quick } = flags;
-const PARTS = ["waits", "stores", "notify"] as const;
+const PARTS = ["waits", "stores", "servers", "notify"] as const;
 const parts = new Set(flags.only?.split(",") ?? PARTS);
 const PLAN = quick
   ? {
@@ -28,6 +29,7 @@ const PLAN = quick
       many: { questions: 100_000, requests: 10_000 },
       rounds: 5,
       ms: 300,
+      servers: { rounds: 3, ms: 1000 },
       notifies: { rounds: 3, transactions: 100 },
     }
   : {
@@ -35,6 +37,7 @@ const PLAN = quick
       many: { questions: 1_000_000, requests: 100_000 },
       rounds: 15,
       ms: 500,
+      servers: { rounds: 11, ms: 2000 },
       notifies: { rounds: 9, transactions: 400 },
     };
 const FEW = { questions: 1000, requests: 1000 };
@@ -51,6 +54,7 @@ try {
   const tables: string[] = [];
   if (parts.has("waits")) tables.push(waitTable(await runWaits()));
   if (parts.has("stores")) tables.push(storeTable(await runStores()));
+  if (parts.has("servers")) tables.push(serversTable(await measureServers({ folder, ...PLAN.servers }, say)));
   if (parts.has("notify")) tables.push(notifyTable(await measureNotify(PLAN.notifies, say)));
   const head = `${machine.date}, \`npm run bench:scale\`. ${machine.describes} The load shares the machine with the servers.`;
   const text = ["# Where one server and one database end", head, ...tables, `The machine was ${machine.load()}.`];
@@ -105,7 +109,7 @@ function waitTable(figures: readonly WaitFigures[]): string {
   });
   return [
     "## Waits",
-    `One answer ends all of them. Wanted: the whole server within ${MOST_MIB} MiB with all of them parked, and the last one told within ${MOST_MS} ms. The server is the package as it is published. Memory is the resident set of its process, times are those from sending the request that ends the ask.`,
+    `One answer ends all of them. Wanted: the whole server within ${MOST_MIB} MiB with all of them parked, and the last one told within ${MOST_MS} ms. The server is the package as it is published, started with \`--max-semi-space-size=8\` as its container and its systemd unit do. Memory is the resident set of its process, times are those from sending the request that ends the ask.`,
     "| | idle, MiB | parked, MiB | after, MiB | each, KiB | first, ms | p50, ms | last, ms | processor, ms | told | met |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --- |\n" +
       rows.join("\n"),
   ].join("\n\n");
@@ -124,6 +128,20 @@ function storeTable(ratios: readonly StoreRatio[]): string {
     `A store with ${many}, beside one with ${few}; as many are open in both. Wanted: at most ${MOST_RATIO} times the processor time of server and database together.`,
     "| | few, µs | many, µs | ratio | ratio of the client's wait, p50 | met |\n| --- | --: | --: | --: | --: | --- |\n" +
       rows.join("\n"),
+  ].join("\n\n");
+}
+
+function serversTable(figures: readonly ServersFigures[]): string {
+  const rows = figures.map((one) => {
+    const { servers, perSecond, serversUs, databaseUs, commits, logBytes, p50Ms } = one;
+    const share = (us: number) => `${((us * perSecond) / 1e4).toFixed(0)} %`;
+    const account = [serversUs, databaseUs].map((us) => `${us.toFixed(0)} | ${share(us)}`).join(" | ");
+    return `| ${servers} | ${perSecond.toFixed(0)} | ${account} | ${commits.toFixed(2)} | ${(logBytes / 1024).toFixed(1)} | ${p50Ms.toFixed(0)} |`;
+  });
+  return [
+    "## One server and two",
+    "Approvals of 64 clients and sixteen agents. Servers and database are on one core, so two servers have no more of it than one. With two, every call is decided at the server that its agent does not wait at. Figures are for each decision; the shares are of the core's time.",
+    `| servers | a second | servers, µs | share | PostgreSQL, µs | share | commits | KiB of log | p50, ms |\n| --: | --: | --: | --: | --: | --: | --: | --: | --: |\n${rows.join("\n")}`,
   ].join("\n\n");
 }
 

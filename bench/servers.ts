@@ -66,6 +66,8 @@ export function startParley(options: {
   program?: string;
   databaseUrl?: string;
   profileDir?: string;
+  /** Further words for Node, before the program. */
+  nodeFlags?: readonly string[];
   /** Further environment, such as the key of a model. */
   env?: Readonly<Record<string, string>>;
   /** The one core that it may use; every core where it is missing. */
@@ -83,7 +85,7 @@ export function startParley(options: {
     ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
   };
   const program = options.program ?? join(root, "src", "main.ts");
-  return startProgram({ args: [...profile, program, "serve"], env, core });
+  return startProgram({ args: [...profile, ...(options.nodeFlags ?? []), program, "serve"], env, core });
 }
 
 /** The place of a server's store, and the tree whose program is run on it. */

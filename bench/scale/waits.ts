@@ -50,7 +50,12 @@ export async function measureWaits(
   writeFileSync(join(dataDir, "parley.yaml"), "log: { level: warn }\n");
   const database = at.onPostgres ? await openDatabase() : null;
   try {
-    const server = await startParley({ dataDir, program: at.program, ...(database && { databaseUrl: database.url }) });
+    const server = await startParley({
+      dataDir,
+      program: at.program,
+      nodeFlags: ["--max-semi-space-size=8"],
+      ...(database && { databaseUrl: database.url }),
+    });
     try {
       return { engine, kind, count, ...(await parkAndTell(server, kind, count)) };
     } finally {

@@ -78,7 +78,7 @@ describe("the Dockerfile", () => {
   });
 
   it("starts a command of the package, with settings that there are", () => {
-    assert.deepEqual(after("ENTRYPOINT"), ['["parley"]']);
+    assert.deepEqual(after("ENTRYPOINT"), ['["node", "--max-semi-space-size=8", "/usr/local/bin/parley"]']);
     assert.match(read("scripts/server-package.mjs"), /bin: \{ parley: /);
     const [command] = JSON.parse(after("CMD").at(-1) ?? "[]") as string[];
     assert.ok(COMMANDS.has(command ?? ""), command);

@@ -21,7 +21,7 @@ function unitsHere(names: readonly string[] = NAMES): string {
   for (const name of names)
     writeFileSync(
       join(folder, name),
-      read(name).replace(/^ExecStart=\S+ \S+/m, `ExecStart=${process.execPath} ${MAIN}`),
+      read(name).replace(/^ExecStart=\S+ (\S+) \S+/m, `ExecStart=${process.execPath} $1 ${MAIN}`),
     );
   return folder;
 }
@@ -50,7 +50,7 @@ describe("the units of systemd", () => {
   it("start a program of the package, with a data directory that is systemd's to make", () => {
     const service = read("parley.service");
     const [, program = "", command] =
-      /^ExecStart=\/usr\/bin\/node \S+\/(@parley\/parley\/\S+) (\w+)$/m.exec(service) ?? [];
+      /^ExecStart=\/usr\/bin\/node --max-semi-space-size=8 \S+\/(@parley\/parley\/\S+) (\w+)$/m.exec(service) ?? [];
     assert.equal(command, "serve");
     assert.match(
       readFileSync(join(UNITS, "../../scripts/server-package.mjs"), "utf8"),
