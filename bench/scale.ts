@@ -140,7 +140,7 @@ function serversTable(figures: readonly ServersFigures[]): string {
   });
   return [
     "## One server and two",
-    "Approvals of 64 clients and sixteen agents. Servers and database are on one core, so two servers have no more of it than one. With two, every call is decided at the server that its agent does not wait at. Figures are for each decision; the shares are of the core's time.",
+    "Approvals of 64 clients, each an agent. Servers and database are on one core, so two servers have no more of it than one. With two, every call is decided at the server that its agent does not wait at. Figures are for each decision; the shares are of the core's time.",
     `| servers | a second | servers, µs | share | PostgreSQL, µs | share | commits | KiB of log | p50, ms |\n| --: | --: | --: | --: | --: | --: | --: | --: | --: |\n${rows.join("\n")}`,
   ].join("\n\n");
 }

@@ -114,8 +114,8 @@ export function runCommand({ dataDir, root = file(".."), databaseUrl }: Place, .
   }).trim();
 }
 
-/** So many agents ask for approvals: no single one asks thousands a minute. */
-const AGENTS = 16;
+/** So many agents ask for approvals, one for each client of most runs: no single one asks thousands a minute. */
+const AGENTS = 64;
 
 /** Creates the keys of several agents, which may answer what they ask. */
 export function createAgentKeys(at: Place): string[] {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import { yieldToEventLoop } from "../../lib/event-loop.ts";
+import { afterThisTurn, yieldToEventLoop } from "../../lib/event-loop.ts";
 import type { Db } from "./db.ts";
 
 /** A read that has not ended after this time, in ms, holds up the next one no longer: its database may be away. */
@@ -49,7 +49,7 @@ export function shareRun<T>(db: Db, key: string, work: () => Promise<T>): Promis
   const open = runs.get(db) ?? new Map<string, Promise<unknown>>();
   runs.set(db, open);
   const endTurn = (): Promise<T> => (open.delete(key), work());
-  const run = (open.get(key) as Promise<T> | undefined) ?? yieldToEventLoop().then(endTurn);
+  const run = (open.get(key) as Promise<T> | undefined) ?? afterThisTurn().then(endTurn);
   open.set(key, run);
   return run;
 }
