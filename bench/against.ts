@@ -35,7 +35,7 @@ function checkOut(revision: string, folder: string): void {
   execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder, stdio: "ignore" });
 }
 
-/** What every server of a run has: its clients, and whether it keeps its rows in PostgreSQL. */
+/** A run gives each of its servers so many clients, and may give it a PostgreSQL. */
 interface Setting {
   clients: number;
   onPostgres: boolean;
