@@ -60,6 +60,12 @@ export const NOT_RUN: readonly { file: string; begins: string; because: string }
     because: "it is Traefik's configuration; test/protocols/http/reach.test.ts sends what such a proxy sends",
   },
   {
+    file: "docs/how-to/operate.md",
+    begins: "; pgbouncer.ini",
+    because:
+      "it is PgBouncer's configuration, which no npm package brings; its page says with which versions it was tried",
+  },
+  {
     file: "docs/how-to/frameworks.md",
     begins: 'import { Agent } from "@mastra/core/agent"',
     because: "it needs Mastra, which brings 150 packages along; test/agents/mastra.test.ts runs it where they are",
