@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { claimAsk } from "../../src/asks/store/asks.ts";
 import { countAnswerIfOpen, insertQuestion } from "../../src/questions/store/questions.ts";
 import { one, storeNow, type Db, type Tx } from "../../src/core/store/db.ts";
 import { migrate } from "../../src/core/store/migrate.ts";
@@ -10,54 +11,93 @@ import { freshDatabase } from "../support/fresh-database.ts";
 const MANY = 5000;
 /** After so many runs on one connection PostgreSQL thinks of keeping a plan for good. */
 const RUNS_BEFORE_A_PLAN_IS_KEPT = 5;
-/** The row itself, found once to be changed and once more to be returned; its events are other tables' rows. */
-const ROWS_OF_ONE_ANSWER = 4;
+/** The row itself, found once to be changed and once more to be returned, and the same for an answer's question. */
+const ROWS_OF_ONE_WRITE = 4;
 
-async function ask(tx: Tx, name: string): Promise<void> {
-  const form = { kind: "text" } as const;
-  const fresh = { id: `q_${name}`, door: "ask-a-human", asker: "agent:ana", prompt: "Which?", form, wire: {} };
-  await insertQuestion(tx, { ...fresh, audience: ["general"], need: 50, timeoutSeconds: 3600 }, await storeNow(tx));
+interface Write {
+  /** The table whose rows the write finds by their key. */
+  table: string;
+  /** Stores the first row. */
+  insert: (tx: Tx) => Promise<unknown>;
+  /** Makes many rows of its kind. */
+  multiply: (tx: Tx) => Promise<unknown>;
+  /** Changes one of them; the first if no number is named. */
+  write: (tx: Tx, number?: number) => Promise<unknown>;
 }
 
-/** Counts an answer, and returns how many rows of the questions were looked at for it. */
-async function rowsReadForAnswer(db: Db, name: string): Promise<number> {
+const ANSWER: Write = {
+  table: "questions",
+  async insert(tx) {
+    const form = { kind: "text" } as const;
+    const fresh = { id: "q_first", door: "ask-a-human", asker: "agent:ana", prompt: "Which?", form, wire: {} };
+    await insertQuestion(tx, { ...fresh, audience: ["general"], need: 50, timeoutSeconds: 3600 }, await storeNow(tx));
+  },
+  multiply: (tx) =>
+    tx.all(sql`INSERT INTO questions (ask_id, door, asker, kind, prompt, options, audience, need, n, state, version, held,
+        created_at, expires_at, wire)
+      SELECT 'q_more-' || i, door, asker, kind, prompt, options, audience, need, 0, state, 1, held, created_at, expires_at,
+        wire FROM questions, generate_series(1, ${MANY}) AS i`),
+  write: (tx, number) => countAnswerIfOpen(tx, number === undefined ? "q_first" : `q_more-${number}`),
+};
+
+/** Where one of many asks waits for a machine, a walk through the index of those that wait looks cheapest. */
+const CLAIM: Write = {
+  table: "asks",
+  async insert(tx) {
+    await tx.all(sql`INSERT INTO jobs (job_id, kind, state, epoch, attempts, max_attempts, external, owner, labels_json,
+        priority, pending_asks, seq, kept_from, body_hash, ttl_until, queued_at, created_at, updated_at)
+      VALUES ('j', 'external', 'RUNNING', 0, 0, 1, 1, 'executor:e', '{}', 'P1', 0, 0, 1, 'h', parley_now() + 3600000,
+        parley_now(), parley_now(), parley_now())`);
+    await tx.all(sql`INSERT INTO asks (ask_id, job_id, step_id, ask_type, prompt, context_hash, constraints_json, meta_json,
+        created_at, status, epoch, principal, stage, expires_at, same_hash, respond_at, tries, wire)
+      SELECT 'a_' || i, 'j', 's', 'CLARIFICATION', 'Which?', 'h', '{}', '{}', parley_now(), 'PENDING', 0, 'executor:e',
+        'intake', parley_now() + 3600000, 'h', CASE WHEN i = 0 THEN parley_now() ELSE NULL END, 0, '{}'
+      FROM generate_series(0, ${MANY}) AS i`);
+    await tx.all(sql`ANALYZE asks`);
+  },
+  multiply: (tx) => tx.all(sql`UPDATE asks SET respond_at = parley_now()`),
+  // A claim for no time leaves the ask due, so that it can be claimed again.
+  write: (tx, number = 0) => claimAsk(tx, `a_${number}`, 0),
+};
+
+/** Does one write, and returns how many rows of its table were looked at for it. */
+async function rowsReadFor(db: Db, { table, write }: Write, number?: number): Promise<number> {
   const read = async (tx: Tx) =>
     (
       await one<{ rows: number }>(
         tx,
-        sql`SELECT seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE relname = 'questions'`,
+        sql`SELECT seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE relname = ${table}`,
       )
     ).rows;
   const { value } = await db.transact(async (tx) => {
     const before = await read(tx);
-    const counted = await countAnswerIfOpen(tx, `q_${name}`);
-    assert.equal(counted?.inTime, true);
+    assert.ok(await write(tx, number));
     return (await read(tx)) - before;
   });
   return value;
 }
 
-it("finds a question by its key on PostgreSQL, also where the first were answered while there were hardly any", async () => {
-  const db = await openPostgres({
-    url: await freshDatabase(),
-    onError: (error) => assert.fail(error),
-    waitMs: 60_000,
-    poolSizes: { transactions: 1, reads: 1 },
-  });
-  try {
-    await migrate(db);
-    await db.transact((tx) => ask(tx, "first"));
-    for (let run = 0; run <= RUNS_BEFORE_A_PLAN_IS_KEPT; run += 1) await rowsReadForAnswer(db, "first");
+for (const [what, kind] of [
+  ["a question that is answered", ANSWER],
+  ["an ask that a machine claims", CLAIM],
+] as const) {
+  it(`finds ${what} by its key on PostgreSQL, also where the first were written while there were hardly any`, async () => {
+    const db = await openPostgres({
+      url: await freshDatabase(),
+      onError: (error) => assert.fail(error),
+      waitMs: 60_000,
+      poolSizes: { transactions: 1, reads: 1 },
+    });
+    try {
+      await migrate(db);
+      await db.transact((tx) => kind.insert(tx));
+      for (let run = 0; run <= RUNS_BEFORE_A_PLAN_IS_KEPT; run += 1) await rowsReadFor(db, kind);
 
-    await db.transact((tx) =>
-      tx.all(sql`INSERT INTO questions (ask_id, door, asker, kind, prompt, options, audience, need, n, state, version, held,
-          created_at, expires_at, wire)
-        SELECT 'q_more-' || i, door, asker, kind, prompt, options, audience, need, 0, state, 1, held, created_at, expires_at,
-          wire FROM questions, generate_series(1, ${MANY}) AS i`),
-    );
-    const rows = await rowsReadForAnswer(db, `more-${MANY}`);
-    assert.ok(rows <= ROWS_OF_ONE_ANSWER, `${rows} rows were read to count one answer among ${MANY} questions`);
-  } finally {
-    await db.close();
-  }
-});
+      await db.transact((tx) => kind.multiply(tx));
+      const rows = await rowsReadFor(db, kind, MANY);
+      assert.ok(rows <= ROWS_OF_ONE_WRITE, `${rows} rows were read to write one of ${MANY}`);
+    } finally {
+      await db.close();
+    }
+  });
+}
