@@ -1,4 +1,4 @@
--- The tables of a store, schema 46, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 47, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -122,6 +122,17 @@ CREATE TABLE badges (
   at INTEGER NOT NULL,
   PRIMARY KEY (person, badge)
 ) STRICT;
+
+CREATE TABLE call_outcomes (
+  ask_id TEXT NOT NULL PRIMARY KEY,
+  state TEXT NOT NULL CHECK (state IN ('awaited', 'started', 'done', 'failed', 'unknown', 'not_run', 'withdrawn', 'not_reported')),
+  at INTEGER NOT NULL,
+  due_at INTEGER,
+  run TEXT,
+  result_digest TEXT,
+  words TEXT
+) STRICT;
+CREATE INDEX call_outcomes_due ON call_outcomes (due_at) WHERE due_at IS NOT NULL;
 
 CREATE TABLE conversation_messages (
   uid TEXT PRIMARY KEY,

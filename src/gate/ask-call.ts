@@ -12,7 +12,7 @@ import { functionOf, GATE_DOOR, GOOD_AFTER_MS, sameHashOf, type GateCall } from 
 import { giveUpCall } from "./end-call.ts";
 import type { PreviewWay } from "./model/preview.ts";
 import { approvedPreview, type GateWire } from "./requester.ts";
-import { startCall } from "./start-call.ts";
+import { dropApproved, startCall } from "./start-call.ts";
 import { dropIfAsked, findCallBefore, findSameCalls } from "./store/gate-calls.ts";
 
 /** A call of a tool that wants to run. */
@@ -88,7 +88,7 @@ export async function askCall(
     const call = await startInTurn(ctx, policy, { request, run: input.run }, { ...wait, waitMs: leftMs() });
     if (call === "behind") return { kind: "waiting", request };
     if (call) return { kind: "started", call, request };
-    await transact(ctx, (tx) => dropIfAsked(tx, request.id));
+    await transact(ctx, (tx) => dropApproved(tx, request));
     if (tries === MOST_TRIES) throw new Refusal("rate_limited", { retry_after: 1 });
   }
 }
@@ -187,6 +187,8 @@ export function callInputOf(
       again_of: unknown?.requestId ?? null,
       ...(preview && { preview }),
     },
+    reports: "door",
+    starts_within_ms: timeoutSeconds * 1000 + GOOD_AFTER_MS,
   };
   return {
     door: GATE_DOOR,

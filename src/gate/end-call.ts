@@ -3,8 +3,9 @@ import type { Context } from "../context.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
-import { requestTopic } from "../core/store/wake.ts";
+import { INBOX_TOPIC, requestTopic } from "../core/store/wake.ts";
 import { Refusal } from "../refusals.ts";
+import { endByDoor } from "../requests/store/call-outcomes.ts";
 import { HELD_MS, type GateCall } from "./model/gate-call.ts";
 import { endIfBegun, findGateCall, giveUpIfStarted, holdIfStarted } from "./store/gate-calls.ts";
 
@@ -31,6 +32,7 @@ export async function endCall(ctx: Pick<Context, "db" | "wake">, running: Runnin
     if (isOver) return call;
     const ended = end.outcome === "lost" ? await giveUpIfStarted(tx, running) : await endIfBegun(tx, running, end);
     if (!ended) throw new Refusal("call_not_found");
+    await endByDoor(tx, call.requestId, outcomeOf(ended));
     const actor: Actor = { kind: "agent", id: call.asker };
     if (end.outcome === "lost") await noteUnknown(tx, ended, actor);
     else await note(tx, ended, { actor, action: "gate_call.ended" });
@@ -55,7 +57,10 @@ export async function holdCall(ctx: Pick<Context, "db" | "wake">, running: Runni
 export async function giveUpCall(ctx: Pick<Context, "db" | "wake">, requestId: RequestId): Promise<boolean> {
   return transact(ctx, async (tx) => {
     const lapsed = await giveUpIfStarted(tx, { requestId, run: null });
-    if (lapsed) await noteUnknown(tx, lapsed, { kind: "clock", id: "clock" });
+    if (lapsed) {
+      await endByDoor(tx, requestId, outcomeOf(lapsed));
+      await noteUnknown(tx, lapsed, { kind: "clock", id: "clock" });
+    }
     return lapsed !== undefined;
   });
 }
@@ -66,6 +71,11 @@ async function ownCall(tx: Tx, { requestId, asker, run }: Running): Promise<Gate
   return call;
 }
 
+function outcomeOf({ state, outcome, resultDigest }: GateCall): Parameters<typeof endByDoor>[2] {
+  if (state === "unknown") return { state, resultDigest: null };
+  return { state: outcome === "error" ? "failed" : "done", resultDigest };
+}
+
 function noteUnknown(tx: Tx, call: GateCall, actor: Actor): Promise<void> {
   return note(tx, call, { actor, action: "gate_call.unknown" });
 }
@@ -74,6 +84,7 @@ async function note(tx: Tx, call: GateCall, { actor, action }: { actor: Actor; a
   const { outcome, resultDigest } = call;
   // The next call of its plan waits for this.
   tx.wake(requestTopic(call.requestId));
+  tx.wake(INBOX_TOPIC);
   await appendAudit(tx, {
     actor,
     action,

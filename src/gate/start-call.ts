@@ -11,7 +11,8 @@ import type { Request } from "../requests/model/request.ts";
 import { lockNextUse, storeUse, type NextUse } from "../requests/plans/use-call.ts";
 import { hasRun, HELD_MS, type GateCall } from "./model/gate-call.ts";
 import { digestFor } from "./requester.ts";
-import { findCallBefore, findGateCall, settleUnknown, startIfAsked } from "./store/gate-calls.ts";
+import { endByDoor, startAwaited } from "../requests/store/call-outcomes.ts";
+import { dropIfAsked, findCallBefore, findGateCall, settleUnknown, startIfAsked } from "./store/gate-calls.ts";
 
 /**
  * Uses the approval: the call may run, once, as this run. The same run gets the same result again, so that a lost reply
@@ -42,6 +43,7 @@ export async function startCall(
       { run, consentDigest, heldMs: HELD_MS },
     );
     if (!started) return null;
+    await startAwaited(tx, request.id, run, null);
     if (next) await storeUse(tx, next.plan, next.call, use);
     const settled = started.againOf === null ? undefined : await settleUnknown(tx, started.againOf);
     await appendAudit(tx, {
@@ -60,6 +62,13 @@ export async function startCall(
     }
     return started;
   });
+}
+
+/** An approved call will not run, unless it has started: its approval is another policy's, or came too late. */
+export async function dropApproved(tx: Tx, request: Request): Promise<void> {
+  if (!(await dropIfAsked(tx, request.id))) return;
+  await endByDoor(tx, request.id, { state: "not_run", resultDigest: null });
+  await appendAudit(tx, noteOf(request, request, "dropped"));
 }
 
 type StartContext = Ending & Pick<Context, "db" | "wake">;

@@ -74,6 +74,7 @@ export const TOOL_NAMES = [
   "contact_human",
   "request_approval",
   "use_approved_call",
+  "report_outcome",
   "answer_inquiry",
   "list_humans",
   "approve",

@@ -7,6 +7,7 @@ import { conversationRoutes } from "./conversation-routes.ts";
 import { sendA2hError } from "./errors.ts";
 import { humanRoutes } from "./human-routes.ts";
 import { inquiryRoutes } from "./inquiry-routes.ts";
+import { outcomeRoutes } from "./outcome-routes.ts";
 import { planRoutes } from "./plan-routes.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { routeOptions, type Mount } from "./route.ts";
@@ -47,6 +48,7 @@ export function a2h(door: DoorContext, known: KnownChannels): (app: Door) => Pro
           answerOwnErrors(mounted, door);
           const mount: Mount = { app: mounted, door, prefix, known, ...more };
           callRoutes(mount);
+          outcomeRoutes(mount);
           planRoutes(mount);
           messageRoutes(mount);
           conversationRoutes(mount);

@@ -54,6 +54,7 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
       run_id: runId,
       call_id: prompt.callId,
       spec: JSON.stringify(call.echo),
+      ...(call.reports && { reports: call.reports }),
       ...prompt.wire,
       ...inquiriesOf(call),
     },

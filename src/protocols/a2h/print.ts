@@ -1,6 +1,7 @@
 import { kindOf } from "../../channels/kinds.ts";
 import { readExactJson } from "../../lib/json/exact-json.ts";
 import { NO_DEADLINE, type Request, type DecidedBy, type Inquiry, type Via } from "../../requests/model/request.ts";
+import type { CallOutcome } from "../../requests/model/call-outcome.ts";
 import { inquiryIdOf } from "../../requests/model/inquiry.ts";
 import { agentName, optionsOf } from "../../requests/model/view.ts";
 import { isJoint, leavesOf } from "../../requests/model/audience.ts";
@@ -10,6 +11,7 @@ import { writtenOf } from "./written.ts";
 import { API_VERSION, type WireMessage, type WireMessageStatus } from "../../wire/message.ts";
 import type {
   WireApproval,
+  WireCallOutcome,
   WireCallStatus,
   WireContactStatus,
   WireFailedValidation,
@@ -168,6 +170,17 @@ function callStatus(request: Request, details: RequestDetails): Omit<DecidedStat
     approved: outcome?.approved,
     comment: commentOf(request),
     reject_option_name: outcome?.approved === false ? outcome.option : undefined,
+    outcome: details.callOutcome && printOutcome(details.callOutcome),
+  });
+}
+
+/** Returns what became of an approved call (spec/a2h 24). */
+export function printOutcome({ state, at, words, resultDigest }: CallOutcome): WireCallOutcome {
+  return given({
+    state,
+    at: wireTime(at),
+    text: words ?? undefined,
+    result_digest: resultDigest ?? undefined,
   });
 }
 

@@ -52,6 +52,8 @@ export type ReadCall = ReadSpec & {
   runId: string;
   callId: string;
   agentPrompt: NewAgentPrompt | undefined;
+  /** The reports that the agent promises of the call, once it is approved. */
+  reports: "start" | "end" | undefined;
   fn: string;
   kwargs: JsonObject;
   /** The agent's own words, which are no part of what is approved. */
@@ -74,11 +76,12 @@ export type ReadContact = ReadSpec & {
 export function readCall(body: JsonObject, problems: Problem[], rules: ChannelRules): ReadCall | undefined {
   const place = { loc: BODY, problems };
   const found = readMembers(NewFunctionCallBody, body, place, { spec: callSpecRule(rules) });
-  const { run_id: runId, call_id: callId, agent_prompt: agentPrompt, spec } = found;
+  const { run_id: runId, call_id: callId, agent_prompt: agentPrompt, reports, spec } = found;
   if (runId === undefined || callId === undefined || spec?.fn === undefined || !spec.kwargs) return undefined;
   const { fn, kwargs, msg, editable = false, kwargs_schema: kwargsSchema, reject_options: options = [] } = spec;
   const rejectOptions = options.map(optionOf);
-  return { ...askedIn(spec), runId, callId, agentPrompt, fn, kwargs, msg, editable, kwargsSchema, rejectOptions };
+  const call = { fn, kwargs, msg, editable, kwargsSchema, rejectOptions };
+  return { ...askedIn(spec), runId, callId, agentPrompt, reports, ...call };
 }
 
 function callSpecRule(rules: ChannelRules) {

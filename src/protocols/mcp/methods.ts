@@ -11,6 +11,7 @@ import { peopleResult } from "./people-result.ts";
 import { parkWait, resultOfPeople } from "./people-wait.ts";
 import { contactHuman, isCallId, listPeople, readOwnRequest } from "./people.ts";
 import { answerAskedBack } from "./inquiries.ts";
+import { reportToolOutcome } from "./outcomes.ts";
 import { requestApproval, useApprovedCall } from "./plans.ts";
 import {
   chargeRead,
@@ -115,6 +116,8 @@ async function runTool(
     }
     case "use_approved_call":
       return useApprovedCall(exchange, given);
+    case "report_outcome":
+      return reportToolOutcome(exchange, given);
     case "answer_inquiry":
       return answerAskedBack(exchange, given);
     case "list_humans":

@@ -7,6 +7,7 @@ import {
   MOST_PLAN_CALLS,
   type Evidence,
 } from "../../requests/model/plan.ts";
+import { MOST_OUTCOME_WORDS, REPORTS } from "../../requests/model/call-outcome.ts";
 import { LONGEST_INQUIRY_ANSWER } from "../../requests/model/inquiry.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { textFault, type Fault } from "../../core/model/field-problem.ts";
@@ -132,3 +133,16 @@ export const People = z.object({
 });
 
 export const usualTimeout = { contact: A_DAY_S, approval: AN_HOUR_S } as const;
+
+const SHA256: Fault = { says: "must be sha256: and 64 hexadecimal digits", constraint: "pattern" };
+
+/** The arguments of `report_outcome` (spec/mcp 4.8). */
+export const Outcome = z.object({
+  call_id: line(1, 256),
+  outcome: z.enum(REPORTS),
+  text: text(0, MOST_OUTCOME_WORDS).optional(),
+  result_digest: z
+    .string()
+    .check(rule((value) => (/^sha256:[0-9a-f]{64}$/.test(value) ? null : SHA256)))
+    .optional(),
+});

@@ -1,4 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/client";
+import { MOST_OUTCOME_WORDS, REPORTS } from "../../requests/model/call-outcome.ts";
 import { LONGEST_INQUIRY_ANSWER } from "../../requests/model/inquiry.ts";
 import {
   EVIDENCE_KINDS,
@@ -19,6 +20,9 @@ export const APPROVE_TOOL = "approve";
 
 /** The tool that takes an approved call of a plan. */
 export const USE_TOOL = "use_approved_call";
+
+/** The tool that says what became of an approved call. */
+const OUTCOME_TOOL = "report_outcome";
 
 /** The tool that answers a question of somebody who is to decide. */
 const ANSWER_TOOL = "answer_inquiry";
@@ -262,6 +266,22 @@ export const TOOLS = [
       type: "object",
       properties: { call_id: { type: "string", description: "From the calls of the decided plan" } },
       required: ["call_id"],
+    },
+    annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  },
+  {
+    name: OUTCOME_TOOL,
+    description:
+      "After you have run a call that request_approval or use_approved_call approved, say what became of it: people who approved it see it. `withdrawn` says that you will not run it. Say it once.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        call_id: { type: "string", description: "The call_id of the approved call" },
+        outcome: { type: "string", enum: [...REPORTS] },
+        text: { type: "string", maxLength: MOST_OUTCOME_WORDS, description: "One or two sentences about the result" },
+        result_digest: { type: "string", description: "sha256:… of the result, if you have one" },
+      },
+      required: ["call_id", "outcome"],
     },
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   },

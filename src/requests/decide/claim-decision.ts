@@ -4,6 +4,7 @@ import { Refusal } from "../../refusals.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import { transact } from "../../core/store/transact.ts";
 import { aboutRequest } from "../create/create-request.ts";
+import { startCallIn } from "../outcome/report-outcome.ts";
 import { claimOf, type Request } from "../model/request.ts";
 import { lockRequest, updateRequest } from "../store/requests.ts";
 
@@ -26,6 +27,7 @@ export async function claimDecision(ctx: Context, requestId: RequestId, run: str
     if (claim?.run === run) return request;
     if (claim) throw new Refusal("already_claimed", { claimed_at: claim.at });
     const claimed = await updateRequest(tx, { ...request, wire: { ...request.wire, claim: { run, at: now } } });
+    await startCallIn(tx, request, run, now);
     await appendAudit(tx, {
       actor: { kind: "agent", id: request.asker },
       ...aboutRequest(request, "claimed"),

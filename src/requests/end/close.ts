@@ -1,7 +1,9 @@
 import type { Request, DecidedBy, Outcome } from "../model/request.ts";
 import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
 import { groupOf } from "../model/audience.ts";
+import { firstOutcome, reportsOf } from "../model/call-outcome.ts";
 import { countOfTold, firstPlaceOfTold } from "../model/hand-on.ts";
+import { upsertCallOutcome } from "../store/call-outcomes.ts";
 import { endRequest } from "../store/requests.ts";
 import { appendAudit, type Actor, type AuditNote } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
@@ -31,8 +33,10 @@ export async function closeRequestIn(
   { outcome, at, ...how }: RequestEnd,
   act: (over: Request) => Promise<void> = () => Promise.resolve(),
 ): Promise<Request> {
-  const { request: over, now } = await endRequest(tx, request, outcome, at);
+  const reports = outcome.approved === true ? reportsOf(request) : undefined;
+  const { request: over, now } = await endRequest(tx, request, { ...outcome, ...(reports && { reports }) }, at);
   await act(over);
+  const awaited = firstOutcome(over, now);
   const group = how.by.kind === "person" ? groupOf(request.audience, how.by.id) : undefined;
   // point: addressed-between-outcome-and-closing
   const voided = { at: now, ...aboutRequest(request, "press_voided"), via: "web", data: { reason: how.action } };
@@ -40,6 +44,7 @@ export async function closeRequestIn(
   await Promise.all([
     closeDeliveries(tx, request.id),
     deleteSnoozes(tx, request.id),
+    awaited && upsertCallOutcome(tx, request.id, awaited),
     countOfTold(request) > 0 ? deleteHandOnsWithNotes(tx, request.id, stepOf(firstPlaceOfTold(0))) : undefined,
     appendAudit(tx, ...others.map(({ person }): AuditNote => ({ ...voided, actor: { kind: "human", id: person } })), {
       at: now,

@@ -162,7 +162,15 @@ export interface Outcome extends Besides {
   standing?: true | ChosenGrant;
   /** The trace of policy, if it decided instead of people. */
   trace?: PolicyTrace;
+  /** The reports that the agent of an approved call promised; left out of approvals made before there were reports. */
+  reports?: PromisedReports;
 }
+
+/**
+ * The reports that an agent promises of an approved call: its start, which waits for the server's word, and its end; its
+ * end alone; or none. `door` marks a call whose start and end its door knows by itself.
+ */
+export type PromisedReports = "start" | "end" | "none" | "door";
 
 /** The arguments of a call that hold a secret. */
 export interface GuardedArguments {

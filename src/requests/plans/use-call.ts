@@ -3,13 +3,16 @@ import type { Context } from "../../context.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
+import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { Refusal } from "../../refusals.ts";
 import { aboutRequest } from "../create/create-request.ts";
 import { endHeldIfDue } from "../end/end.ts";
 import type { Ending } from "../end/finish.ts";
+import { REPORT_WITHIN_MS } from "../model/call-outcome.ts";
 import { nextUse, type PlanCall, type WantedUse } from "../model/plan.ts";
 import type { Request } from "../model/request.ts";
 import { lockRequest } from "../store/requests.ts";
+import { startAwaited } from "../store/call-outcomes.ts";
 import { listPlanCalls, useCallIfUnused } from "../store/plans.ts";
 
 /** A call of a plan that was used, now or by the same use before. */
@@ -31,6 +34,8 @@ export async function useCall(ctx: Context, planId: RequestId, wanted: WantedUse
     const { plan, call } = next;
     if (call.usedAt !== null) return { call: { ...call, usedAt: call.usedAt }, repeated: true };
     const usedAt = await storeUse(tx, plan, call, wanted.key);
+    await startAwaited(tx, call.requestId, wanted.key, REPORT_WITHIN_MS);
+    tx.wake(INBOX_TOPIC);
     return { call: { ...call, usedBy: wanted.key, usedAt }, repeated: false };
   });
   if (result instanceof Refusal) throw result;

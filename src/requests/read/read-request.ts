@@ -3,9 +3,11 @@ import type { Context } from "../../context.ts";
 import type { Request } from "../model/request.ts";
 import { isAskedBack } from "../model/inquiry.ts";
 import { ALL_READERS, leavesOf, readerOf, SLACK_READERS } from "../model/audience.ts";
+import type { CallOutcome } from "../model/call-outcome.ts";
 import type { Counted } from "../model/settle.ts";
 import { Refusal } from "../../refusals.ts";
 import * as store from "../store/requests.ts";
+import { findCallOutcome } from "../store/call-outcomes.ts";
 import type { RequestAt } from "../store/requests.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { listDeliveries, type Delivery } from "../store/deliveries.ts";
@@ -89,14 +91,23 @@ export interface RequestDetails {
   decisions: readonly Counted[];
   /** By id of the person. */
   humans: ReadonlyMap<string, Human>;
+  /** The report about the approved call; undefined without one. */
+  callOutcome: CallOutcome | undefined;
 }
 
 export async function readDetails(ctx: Pick<Context, "db">, request: Request): Promise<RequestDetails> {
-  const [deliveries, decisions] = await Promise.all([
+  const isApproved = request.outcome?.approved === true;
+  const [deliveries, decisions, callOutcome] = await Promise.all([
     listDeliveries(ctx.db, request.id),
     store.listDecisionsSoFar(ctx.db, request),
+    isApproved ? findCallOutcome(ctx.db, request.id) : undefined,
   ]);
-  return { deliveries, decisions, humans: await findHumans(ctx.db, peopleIn(request, deliveries, decisions)) };
+  return {
+    deliveries,
+    decisions,
+    callOutcome,
+    humans: await findHumans(ctx.db, peopleIn(request, deliveries, decisions)),
+  };
 }
 
 function peopleIn(request: Request, deliveries: readonly Delivery[], decisions: readonly Counted[]): string[] {

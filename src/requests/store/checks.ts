@@ -14,6 +14,8 @@ import { isErased, readPattern } from "../../policy/model/pattern.ts";
 import { holds } from "../../policy/model/policy.ts";
 import { policyInputOfCall } from "../model/policy-call.ts";
 
+/** The loop that ends calls without a report looks every second. */
+const LONG_UNREPORTED_MS = 120_000;
 const PAGE = 200;
 const QUICK_ASKS = 500;
 
@@ -70,6 +72,27 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
           WHERE c.plan IS NOT NULL AND (p.ask_id IS NULL OR (c.state = 'open') <> (p.state = 'open')
             OR (c.outcome LIKE '%"approved":true%' AND coalesce(p.outcome, '') NOT LIKE '%"approved":true%')
             OR (c.used_by <> '' AND coalesce(c.outcome, '') NOT LIKE '%"approved":true%')) LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
+    check: "W4",
+    promise: "an approved call whose agent promised a report has an end two minutes after the time for it",
+    look: (on) =>
+      offenders(
+        on,
+        sql`SELECT ask_id AS offender FROM call_outcomes
+          WHERE due_at < (SELECT parley_now()) - ${LONG_UNREPORTED_MS} LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
+    check: "W4",
+    promise: "what became of a call is stored for approved calls alone",
+    look: (on, quick) =>
+      offenders(
+        on,
+        sql`SELECT c.ask_id AS offender FROM (SELECT ask_id, state FROM call_outcomes ORDER BY at DESC
+            ${quick ? sql`LIMIT ${QUICK_ASKS}` : empty}) AS c LEFT JOIN requests a ON a.ask_id = c.ask_id
+          WHERE coalesce(a.outcome, '') NOT LIKE '%"approved":true%' LIMIT ${MOST_OFFENDERS}`,
       ),
   },
   {

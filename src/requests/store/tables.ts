@@ -17,6 +17,7 @@ const heldSince = (atMs: number): Sql => sql`d.last_error = ${AT_RESTORE} AND d.
 export const REQUEST_TABLES: OwnedTables = {
   names: [
     "absences",
+    "call_outcomes",
     "decisions",
     "deliveries",
     "inbound_messages",
@@ -30,6 +31,12 @@ export const REQUEST_TABLES: OwnedTables = {
   ],
   atRestore: {
     absences: "stays",
+    // An approval may have been used since the backup.
+    call_outcomes: {
+      ends: (atMs) => [
+        sql`UPDATE call_outcomes SET state = 'unknown', at = ${atMs}, due_at = NULL WHERE state IN ('awaited', 'started')`,
+      ],
+    },
     decisions: "stays",
     deliveries: {
       ends: () => [
@@ -94,6 +101,7 @@ export const REQUEST_TABLES: OwnedTables = {
     return [
       sql`UPDATE request_waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by}
         WHERE created_at > ${nowMs}`,
+      sql`UPDATE call_outcomes SET at = at - ${by}, due_at = due_at - ${by} WHERE at > ${nowMs}`,
       sql`UPDATE deliveries SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
       // A press whose own time is still to come leaves at once (`duePresses`).
       sql`UPDATE requests SET press_due_at = ${nowMs} WHERE press_due_at > ${nowMs}`,
@@ -110,6 +118,7 @@ export const REQUEST_TABLES: OwnedTables = {
   followed: [
     { from: "request_recipients", by: "ask_id", to: "requests", column: "ask_id" },
     { from: "decisions", by: "ask_id", to: "requests", column: "ask_id" },
+    { from: "call_outcomes", by: "ask_id", to: "requests", column: "ask_id" },
   ],
   writtenIn: ["requests.presses", "requests.inquiries"],
 };

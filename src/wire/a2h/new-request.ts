@@ -3,6 +3,7 @@ import { z } from "zod";
 import { integer, members } from "../fields.ts";
 import { WireContactChannel } from "./channel.ts";
 import { text } from "./fields.ts";
+import { MOST_OUTCOME_WORDS, REPORTS } from "../../requests/model/call-outcome.ts";
 
 /** The id that an agent gives a request. */
 export const CALL_ID = /^[A-Za-z0-9._~:@+=,-]{1,256}$/;
@@ -85,6 +86,10 @@ export const NewFunctionCallBody = z
   .object({
     ...namesShape,
     agent_prompt: agentPrompt.optional(),
+    reports: z
+      .enum(["start", "end"])
+      .describe("The agent claims the call before it runs it and reports its end, or it reports the end alone")
+      .optional(),
     spec: z.object({
       fn: text({ min: 1, max: 256, without: NO_CONTROLS }).describe("Function to be run"),
       kwargs: members.describe("Its exact arguments"),
@@ -159,3 +164,13 @@ export const MailEscalationBody = z
       .optional(),
   })
   .meta({ id: "MailEscalation" });
+
+export const OutcomeBody = z
+  .object({
+    outcome: z.enum(REPORTS).describe("How the approved call ended; `withdrawn`: it will not be run"),
+    result_digest: text({ max: 71, pattern: /^sha256:[0-9a-f]{64}$/ })
+      .describe("Of the result of the call")
+      .optional(),
+    text: text({ max: MOST_OUTCOME_WORDS }).describe("Words for people; secrets are taken out").optional(),
+  })
+  .meta({ id: "NewCallOutcome", description: "What became of an approved call." });

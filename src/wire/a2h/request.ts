@@ -1,5 +1,6 @@
 /** Requests to named people, and their decisions (spec/a2h 5). The door checks the bodies that come in. */
 import { z } from "zod";
+import { CALL_STATES } from "../../requests/model/call-outcome.ts";
 import { VIAS } from "../../requests/model/request.ts";
 import { WireContactChannel } from "./channel.ts";
 import { wireMoment } from "../time.ts";
@@ -114,6 +115,16 @@ const requestStatus = z.object({
 /** Members that the states of calls and contacts share. */
 export type WireRequestStatus = z.output<typeof requestStatus>;
 
+export const WireCallOutcome = z
+  .object({
+    state: z.enum(CALL_STATES).describe("`awaited` and `started` are no ends; a report replaces `unknown`"),
+    at: wireMoment,
+    text: z.string().describe("The agent's words").optional(),
+    result_digest: z.string().optional(),
+  })
+  .meta({ id: "CallOutcome", description: "What became of an approved call, as far as its agent has said." });
+export type WireCallOutcome = z.output<typeof WireCallOutcome>;
+
 export const WireCallStatus = requestStatus
   .extend({
     consent_digest: z.string().describe("sha256:… over the function and its arguments"),
@@ -125,6 +136,7 @@ export const WireCallStatus = requestStatus
     edited: z.boolean().describe("Where people may edit, once they have approved").optional(),
     receipt: z.string().describe("For an approved prompt of a coding agent: its signed receipt").optional(),
     receipt_key: z.string().describe("Beside a receipt: the id of the key that signs now").optional(),
+    outcome: WireCallOutcome.describe("Left out of a call about which nothing was reported or promised").optional(),
   })
   .meta({ id: "CallStatus" });
 export type WireCallStatus = z.output<typeof WireCallStatus>;

@@ -45,6 +45,7 @@ const request = (family: string, one: string, many: string): Operations => ({
 const PEOPLE: Operations = {
   ...request("function_calls", "FunctionCall", "FunctionCalls"),
   [`POST ${A2H}/agent/function_calls/{id}/claim`]: { id: "claimFunctionCall" },
+  [`POST ${A2H}/function_calls/{id}/outcome`]: { id: "reportOutcome" },
   [`POST ${A2H}/plans`]: { id: "createPlan" },
   [`GET ${A2H}/plans/{id}`]: { id: "readPlan", query: ["wait"] },
   [`POST ${A2H}/plans/{id}/cancel`]: { id: "cancelPlan" },

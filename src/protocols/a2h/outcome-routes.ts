@@ -1,0 +1,36 @@
+import { reportOutcome } from "../../requests/outcome/report-outcome.ts";
+import { OutcomeBody } from "../../wire/a2h/new-request.ts";
+import { WireCallOutcome } from "../../wire/a2h/request.ts";
+import { callerFrom } from "./caller.ts";
+import { checkedBody } from "./fields.ts";
+import { printOutcome } from "./print.ts";
+import { findOwnRequest } from "./requests.ts";
+import { bodyOf, routeOptions, type Mount } from "./route.ts";
+
+interface WithId {
+  Params: { id: string };
+}
+
+/** Reporting what became of an approved call (spec/a2h 24). */
+export function outcomeRoutes(mount: Mount): void {
+  const { app, door } = mount;
+  const { ctx } = door;
+  app.post<WithId>(
+    "/function_calls/:id/outcome",
+    routeOptions(mount, {
+      noun: "call",
+      summary: "Report what became of an approved function call",
+      body: OutcomeBody,
+      reply: WireCallOutcome,
+    }),
+    async (http, reply): Promise<WireCallOutcome> => {
+      const caller = await callerFrom(door, http, ["agent"]);
+      const { id } = await findOwnRequest(door, caller, "call", http.params.id);
+      const { outcome: state, result_digest: resultDigest, text: words } = checkedBody(OutcomeBody, bodyOf(http));
+      const report = { state, ...(resultDigest !== undefined && { resultDigest }), ...(words && { words }) };
+      const { outcome, repeated } = await reportOutcome(ctx, id, report);
+      if (repeated) reply.header("idempotency-replayed", "true");
+      return printOutcome(outcome);
+    },
+  );
+}

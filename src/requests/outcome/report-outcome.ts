@@ -1,0 +1,90 @@
+import type { RequestId } from "../../core/model/ids.ts";
+import type { Context } from "../../context.ts";
+import { appendAudit, type Actor } from "../../core/store/audit.ts";
+import type { Tx } from "../../core/store/db.ts";
+import { transact } from "../../core/store/transact.ts";
+import { INBOX_TOPIC, requestTopic } from "../../core/store/wake.ts";
+import { withoutSecrets } from "../../core/without-secrets.ts";
+import { Refusal } from "../../refusals.ts";
+import { aboutRequest } from "../create/create-request.ts";
+import {
+  type CallOutcome,
+  givenUp,
+  outcomeAt,
+  type OutcomeReport,
+  reported,
+  startedOutcome,
+} from "../model/call-outcome.ts";
+import type { Request } from "../model/request.ts";
+import { lockCallOutcome, upsertCallOutcome } from "../store/call-outcomes.ts";
+import { lockRequest } from "../store/requests.ts";
+
+type Reporting = Pick<Context, "db" | "wake" | "secrets">;
+
+/** The outcome after a report; `repeated` where that had said so before. */
+export interface Reported {
+  outcome: CallOutcome;
+  repeated: boolean;
+}
+
+/**
+ * Stores how an approved call ended, as its agent reports it. A repeat changes nothing. A report that comes late replaces
+ * `unknown`, because a known end is better than an unknown one (spec/a2h 24).
+ *
+ * @throws {Refusal} `request_not_found`, `not_approved`, `outcome_known`, `outcome_started`
+ */
+export async function reportOutcome(ctx: Reporting, requestId: RequestId, report: OutcomeReport): Promise<Reported> {
+  const clean = await withoutSecrets(ctx, report);
+  return transact(ctx, async (tx) => {
+    const locked = await lockRequest(tx, requestId);
+    if (!locked) throw new Refusal("request_not_found");
+    const { request, now } = locked;
+    const former = outcomeAt(request, await lockCallOutcome(tx, requestId), now);
+    if (!former) throw new Refusal("not_approved");
+    const outcome = reported(former, clean, now);
+    if (outcome === former) return { outcome, repeated: true };
+    await storeOutcome(tx, request, outcome, { kind: "agent", id: request.asker });
+    return { outcome, repeated: false };
+  });
+}
+
+/** Stores the outcome of a call in the transaction under way, with an entry of the record, and tells who looks at it. */
+async function storeOutcome(tx: Tx, request: Request, outcome: CallOutcome, by: Actor): Promise<void> {
+  await upsertCallOutcome(tx, request.id, outcome);
+  const { state, run, resultDigest } = outcome;
+  await appendAudit(tx, {
+    actor: by,
+    ...aboutRequest(request, "outcome"),
+    ...(request.outcome?.digest !== undefined && { digest: request.outcome.digest }),
+    data: { state, ...(run !== null && { run }), ...(resultDigest !== null && { result_digest: resultDigest }) },
+  });
+  tx.wake(requestTopic(request.id));
+  tx.wake(INBOX_TOPIC);
+}
+
+/**
+ * A run has the call of a locked request from now on, if that is approved; its claim is the entry of the record.
+ *
+ * @throws {Refusal} `outcome_known` for a call that has ended: its run would be another one
+ */
+export async function startCallIn(tx: Tx, request: Request, run: string, now: number): Promise<void> {
+  const former = outcomeAt(request, await lockCallOutcome(tx, request.id), now);
+  if (!former) return;
+  if (former.state !== "awaited" && former.state !== "not_reported")
+    throw new Refusal("outcome_known", { state: former.state, at: former.at });
+  await upsertCallOutcome(tx, request.id, startedOutcome(run, now));
+  tx.wake(INBOX_TOPIC);
+}
+
+/** Ends a call whose report is overdue: it was not run, or nobody knows. Returns whether it did. */
+export async function giveUpOutcome(ctx: Pick<Context, "db" | "wake">, requestId: RequestId): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    const locked = await lockRequest(tx, requestId);
+    const stored = locked && (await lockCallOutcome(tx, requestId));
+    const reports = locked?.request.outcome?.reports;
+    if (!stored || reports === undefined || stored.dueAt === null || locked.now < stored.dueAt) return false;
+    const outcome = givenUp(reports, stored, stored.dueAt);
+    await storeOutcome(tx, locked.request, outcome, { kind: "clock", id: "clock" });
+    return true;
+  });
+}

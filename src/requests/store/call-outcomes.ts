@@ -1,0 +1,83 @@
+import type { RequestId } from "../../core/model/ids.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { lockedRows } from "../../core/store/locked-rows.ts";
+import { rowsOf } from "../../core/store/rows.ts";
+import { join, sql } from "../../core/store/sql.ts";
+import type { CallOutcome } from "../model/call-outcome.ts";
+
+/** The outcome of an approved call, with the id of its request. */
+interface OutcomeOfRequest extends CallOutcome {
+  requestId: RequestId;
+}
+
+const outcomeRows = rowsOf<OutcomeOfRequest>()({
+  requestId: "ask_id",
+  state: "state",
+  at: "at",
+  dueAt: "due_at",
+  run: "run",
+  resultDigest: "result_digest",
+  words: "words",
+});
+
+/** Stores the outcome of a call in place of the one before. */
+export async function upsertCallOutcome(tx: Tx, requestId: RequestId, outcome: CallOutcome): Promise<void> {
+  const { state, at, dueAt, run, resultDigest, words } = outcome;
+  await tx.all(
+    sql`INSERT INTO call_outcomes (ask_id, state, at, due_at, run, result_digest, words)
+      VALUES (${requestId}, ${state}, ${at}, ${dueAt}, ${run}, ${resultDigest}, ${words})
+      ON CONFLICT (ask_id) DO UPDATE SET state = excluded.state, at = excluded.at, due_at = excluded.due_at,
+        run = excluded.run, result_digest = excluded.result_digest, words = excluded.words`,
+  );
+}
+
+/** A run has a call that was awaited, for so long until it is given up; the outcome is stored already. */
+export async function startAwaited(tx: Tx, requestId: RequestId, run: string, withinMs: number | null): Promise<void> {
+  await tx.all(
+    sql`UPDATE call_outcomes SET state = ${"started"}, run = ${run}, at = parley_now(), due_at = parley_now() + ${withinMs}
+      WHERE ask_id = ${requestId}`,
+  );
+}
+
+/** The door of a call knows the end of it; the outcome is stored already, unless the approval is older than outcomes. */
+export async function endByDoor(
+  tx: Tx,
+  requestId: RequestId,
+  { state, resultDigest }: { state: "done" | "failed" | "unknown" | "not_run"; resultDigest: string | null },
+): Promise<void> {
+  await tx.all(
+    sql`UPDATE call_outcomes SET state = ${state}, at = parley_now(), due_at = NULL, result_digest = ${resultDigest}
+      WHERE ask_id = ${requestId}`,
+  );
+}
+
+export async function findCallOutcome(on: Queryable, requestId: RequestId): Promise<CallOutcome | undefined> {
+  return outcomeRows.first(on, sql`SELECT * FROM call_outcomes WHERE ask_id = ${requestId}`);
+}
+
+/** Holds the stored outcome of a call to the end of the transaction; its request is held before it. */
+export async function lockCallOutcome(tx: Tx, requestId: RequestId): Promise<CallOutcome | undefined> {
+  return outcomeRows.first(tx, lockedRows(tx, "call_outcomes", sql`ask_id = ${requestId}`));
+}
+
+/** Returns the stored outcomes of these requests, by the ids of the requests. */
+export async function findCallOutcomes(
+  on: Queryable,
+  requestIds: readonly RequestId[],
+): Promise<Map<RequestId, CallOutcome>> {
+  if (requestIds.length === 0) return new Map();
+  const outcomes = await outcomeRows.all(
+    on,
+    sql`SELECT * FROM call_outcomes WHERE ask_id IN (${join([...requestIds])})`,
+  );
+  return new Map(outcomes.map((outcome) => [outcome.requestId, outcome]));
+}
+
+/** Returns up to `limit` requests whose call should have been reported by now, the oldest first. */
+export async function findUnreported(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM call_outcomes WHERE due_at IS NOT NULL AND due_at <= (SELECT parley_now())
+      ORDER BY due_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
