@@ -3,6 +3,7 @@ import { z } from "zod";
 import { SANDBOXES } from "../core/model/sandbox.ts";
 import { VIAS } from "../requests/model/request.ts";
 import { SILENCES } from "../requests/model/view.ts";
+import { WireCallOutcome } from "./a2h/request.ts";
 import { later, text } from "./fields.ts";
 import { handedBy, handedOn } from "./hand-on.ts";
 import { inquiriesField } from "./inquiry.ts";
@@ -83,6 +84,8 @@ export const WireInboxOutcome = z
   .meta({ id: "InboxOutcome", description: "How an ask to people ended." });
 export type WireInboxOutcome = z.output<typeof WireInboxOutcome>;
 
+const callOutcome = WireCallOutcome.nullable().describe("What became of an approved call; null for everything else");
+
 const line = {
   id: z.string(),
   kind,
@@ -105,6 +108,7 @@ const line = {
   settled_at: orNull,
   being_decided: z.boolean().describe("Somebody pressed a decision that has not left yet"),
   outcome: WireInboxOutcome.nullable(),
+  call_outcome: callOutcome,
 };
 
 const snoozedUntil = orNull.describe("Until when I have put it aside; null where I have not");
@@ -289,6 +293,7 @@ const planCall = z
     risk_reasons: whole.risk_reasons,
     digest: z.string(),
     arguments: argumentRows.unwrap(),
+    call_outcome: callOutcome,
   })
   .meta({ id: "InboxPlanCall", description: "One call of a plan." });
 

@@ -100,8 +100,8 @@ export const PLANTS_AT_THE_EDGE: readonly Plant[] = [
   {
     bug: "a retired key signs what is decided later",
     file: "src/lib/receipt.ts",
-    find: "return signers.every((key) => wasInUse(key, receipt)) ? receipt : null;",
-    put: "return signers.length > 0 ? receipt : null;",
+    find: "return signers.every((key) => wasInUse(key, payload)) ? { payload, typ } : null;",
+    put: "return signers.length > 0 ? { payload, typ } : null;",
     harness: "sign",
     fast: true,
     says: /^receipts: a retired key, of a later decision/,

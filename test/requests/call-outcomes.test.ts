@@ -6,6 +6,7 @@ import { sealRecord } from "../../src/core/seal-record.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
+import { openOutcome, openReceipt } from "../../src/lib/receipt.ts";
 import { REPORT_WITHIN_MS } from "../../src/requests/model/call-outcome.ts";
 import { advanceUntil, fresh, MINUTE, sharedWorld } from "../support/contract.ts";
 import { decider, type Decider } from "../support/deciders.ts";
@@ -209,6 +210,27 @@ for (const on of DATABASES) {
       await operator.decide(unused.body.id, { approved: true });
       await advanceUntil(world(), 10 * MINUTE, async () => (await outcomeOf(unused.body.id))?.state === "not_run");
       assert.notEqual((await bot.ask("write_file", { n: 3 })).body.state, "started");
+    });
+
+    it("is shown to who decided, and has a signed statement that is no receipt and names the receipt", async () => {
+      const { callId, requestId } = await approved("end");
+      const statement = async () =>
+        world().call("GET", `/receipts/${requestId}/outcome`, { headers: { ...headers, accept: "application/jose" } });
+      assert.equal((await statement()).status, 404, "it has no end yet");
+      await report(callId, "done", { text: "Refunded", result_digest: DIGEST });
+      const shown = (await operator.whole(requestId)).body.call_outcome;
+      assert.deepEqual([shown.state, shown.text, shown.result_digest], ["done", "Refunded", DIGEST]);
+
+      const keys = (await world().call("GET", "/.well-known/jwks.json")).body;
+      const { text: jws } = await statement();
+      const outcome = await openOutcome(jws, keys);
+      const receipt = await openReceipt((await world().call("GET", `/receipts/${requestId}`, { headers })).text, keys);
+      assert.deepEqual(
+        [outcome?.receipt, outcome?.state, outcome?.result_digest, outcome?.consent_digest, outcome?.settled_at],
+        [receipt?.jti, "done", DIGEST, receipt?.consent_digest, receipt?.settled_at],
+      );
+      assert.equal(await openReceipt(jws, keys), null);
+      assert.equal(jws.includes(Buffer.from("Refunded").toString("base64url")), false);
     });
 
     it("is named by the doctor where an approval without an end is long overdue", async () => {

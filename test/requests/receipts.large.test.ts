@@ -7,6 +7,7 @@ import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { decideRequest } from "../../src/requests/decide/decide.ts";
 import { responderOf } from "../../src/requests/decide/decider.ts";
+import { reportOutcome } from "../../src/requests/outcome/report-outcome.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
 
@@ -85,6 +86,23 @@ for (const on of DATABASES) {
       assert.equal((await read("mallory-bot")).status, 404);
       const bad = { authorization: "Bearer parley_agent_nonsense" };
       assert.equal((await world.call("GET", `/receipts/${id}`, { headers: bad })).status, 401);
+    });
+
+    it("goes with a statement about the end of the call, which is verified as such and is no receipt", async () => {
+      await using world = await openWorld({ on });
+      const { id } = await approved(world);
+      await reportOutcome(world.server.ctx, id, { state: "done" });
+      const headers = { "x-agent-id": "ana-bot" };
+      const folder = mkdtempSync(join(tmpdir(), "parley-outcome-"));
+      const [statement, keys] = [join(folder, "outcome"), join(folder, "keys.json")];
+      writeFileSync(statement, (await world.call("GET", `/receipts/${id}/outcome`, { headers })).text);
+      writeFileSync(keys, (await world.call("GET", "/.well-known/jwks.json")).text);
+      const checked = await verify([statement, "--keys", keys]);
+      assert.equal(checked.code, 0, checked.said);
+      assert.match(checked.said, new RegExp(`^done at .*; receipt ${id}`));
+      const asReceipt = await verify([statement, "--keys", keys, "--fn", "issue_refund", "--kwargs", "-"]);
+      assert.match(asReceipt.said, /are of receipts, and this is the end of a call/);
+      rmSync(folder, { recursive: true });
     });
 
     it("is signed by the same key after a restart", async () => {

@@ -11,6 +11,7 @@ const call = (place: number, more: Partial<PlannedCall> = {}): PlannedCall => ({
   risk_reasons: [],
   digest: "",
   arguments: [],
+  call_outcome: null,
   ...more,
 });
 const planOf = (...calls: PlannedCall[]): Plan => ({ title: null, calls, evidence: [] });

@@ -10,7 +10,7 @@ import { agentKey, serverUrl } from "../server-client.ts";
 const REPLY_MS = 30_000;
 /** In the place of a reply's status where there was none. */
 const UNREACHABLE = 0;
-const RECEIPT_PATH = /^(.*)\/receipts\/([^/]+)$/;
+const RECEIPT_PATH = /^(.*)\/receipts\/([^/]+?)(?:\/outcome)?$/;
 
 /** Keys that sign receipts, and whose word it is that they do. */
 export interface KnownKeys {
@@ -35,7 +35,8 @@ export function receiptAddress(text: string): ReceiptAddress {
   const url = trustworthy(text);
   const [, prefix, id] = RECEIPT_PATH.exec(url.pathname) ?? [];
   if (prefix === undefined || id === undefined) {
-    throw new WrongUsage(`${text} is not the address of a receipt, which ends in /receipts/ID`);
+    const endings = "/receipts/ID, or /receipts/ID/outcome for the end of the call";
+    throw new WrongUsage(`${text} is not the address of a receipt, which ends in ${endings}`);
   }
   return { href: url.origin + url.pathname, server: url.origin + prefix, id };
 }

@@ -2,13 +2,15 @@ import { readFile } from "node:fs/promises";
 import { BadJson } from "../../lib/json/json-body.ts";
 import { canonicalExact, parseExactJson, sha256Digest } from "../../lib/json/exact-json.ts";
 import { printable, printableJson } from "../../lib/printable.ts";
-import { openReceipt, presentKeys, type Receipt, unopenedBecause } from "../../lib/receipt.ts";
+import { isOutcome, openReceipt, presentKeys, type Receipt } from "../../lib/receipt.ts";
 import { consentText } from "../../requests/model/consent.ts";
 import { WrongUsage } from "../arguments.ts";
 import { CLIENT_FLAGS, command, EXIT, type Io, STORE_FLAGS } from "../command.ts";
 import { isBy } from "../../connect/decided-by.ts";
 import { BY_FLAG } from "../ask/by-flag.ts";
 import { addressFrom, deciderLine } from "../ask/decision-origin.ts";
+import { verifyOutcome } from "./outcome.ts";
+import { vouchedLine, whyUnopened } from "./unopened.ts";
 import { serverUrl } from "../server-client.ts";
 import { fetchKeys, fetchReceipt, isAddress, type KnownKeys, type ReceiptAddress, receiptAddress } from "./source.ts";
 
@@ -38,6 +40,11 @@ export const verify = command({
     if (address !== undefined && (keysAt ?? url) !== undefined)
       throw new WrongUsage("--address takes the keys of this machine's store: leave out --url and --keys");
     const jws = place === null ? await textOf(path) : await fetchReceipt(place, io);
+    if (await isOutcome(jws)) {
+      if ((fn ?? address ?? by) !== undefined)
+        throw new WrongUsage("--fn, --address and --by are of receipts, and this is the end of a call");
+      return verifyOutcome(jws, { place, known: await keysOf({ keys: keysAt, url }, place, io), json }, io);
+    }
     const { receipt, mac, keys } =
       address === undefined
         ? await openByKeys(jws, await keysOf({ keys: keysAt, url }, place, io), place !== null)
@@ -94,21 +101,6 @@ async function openByKeys(
 ): Promise<{ receipt: Receipt | null; mac: null; keys: KnownKeys }> {
   const set = isFresh ? presentKeys(all) : all;
   return { receipt: await openReceipt(jws, set), mac: null, keys: { set: all, from } };
-}
-
-async function whyUnopened(jws: string, { set, from }: KnownKeys): Promise<string> {
-  const { because, kid } = await unopenedBecause(jws, set);
-  if (because === "no receipt") return "This is no receipt: it is not a signed text as a server hands it out.";
-  if (because === "unknown key")
-    return `It names a key that is none of ${from}: ${printable(kid)}. It is of another server, or was made up.`;
-  if (because === "retired key")
-    return `It names a retired key: ${printable(kid)}. It is of a later decision, is handed out only now, or was changed.`;
-  return "The signature does not match: this is no receipt of that server, or it was changed.";
-}
-
-function vouchedLine({ iss }: Receipt, { from }: KnownKeys): string {
-  const isSame = URL.canParse(from) && URL.canParse(iss) && new URL(from).origin === new URL(iss).origin;
-  return `Signed by a key of ${from}${isSame ? "" : `; the receipt calls its server ${iss}`}.`;
 }
 
 async function keysOf(

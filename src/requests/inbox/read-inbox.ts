@@ -1,6 +1,8 @@
 import type { Context } from "../../context.ts";
 import type { RequestId } from "../../core/model/ids.ts";
 import { isCall } from "../read/recorded-decision.ts";
+import type { CallOutcome } from "../model/call-outcome.ts";
+import { readCallOutcomes } from "../outcome/read-outcomes.ts";
 import type { Request } from "../model/request.ts";
 import type { Language } from "../model/sentence-words.ts";
 import {
@@ -31,6 +33,8 @@ export interface InboxPage {
   snoozes: ReadonlyMap<RequestId, number>;
   /** The hand-ons of each that concern the person. */
   handOns: ReadonlyMap<RequestId, HandOnsOfPerson>;
+  /** The stored outcomes of approved calls of the page. */
+  callOutcomes: ReadonlyMap<RequestId, CallOutcome>;
 }
 
 /** Waiting calls of one agent and function. */
@@ -82,6 +86,7 @@ export async function readInbox(
     alike: filter.snoozed === true ? new Map() : await alikeIn(ctx, readers, asks),
     snoozes: await listSnoozes(ctx.db, person, aside),
     handOns: await handOnsOf(ctx, person, ids),
+    callOutcomes: await readCallOutcomes(ctx, asks),
   };
 }
 

@@ -8,12 +8,12 @@ export const REPORTS = ["done", "failed", "withdrawn"] as const;
  * The life of an approved call after its approval (spec/a2h 24). `awaited`: its agent promised reports and has sent none.
  * `started`: a run has it. The others are ends; of these a later report replaces `unknown` and `not_reported`.
  */
-export const CALL_STATES = ["awaited", "started", ...REPORTS, "unknown", "not_run", "not_reported"] as const;
-export type CallState = (typeof CALL_STATES)[number];
+export const CALL_OUTCOME_STATES = ["awaited", "started", ...REPORTS, "unknown", "not_run", "not_reported"] as const;
+export type CallOutcomeState = (typeof CALL_OUTCOME_STATES)[number];
 
 /** The outcome of an approved call, as far as its agent or its door has said. */
 export interface CallOutcome {
-  state: CallState;
+  state: CallOutcomeState;
   /** Since when; store's clock. */
   at: number;
   /** When it ends without a further report; null where nothing ends it so. */
@@ -44,7 +44,7 @@ export const MOST_OUTCOME_WORDS = 500;
 const NOTHING_SAID = { dueAt: null, run: null, resultDigest: null, words: null } as const;
 
 /** Returns the reports that a door promises for a request that it makes. */
-export const promisedReports = ({ wire }: Pick<Request, "wire">): PromisedReports =>
+const promisedReports = ({ wire }: Pick<Request, "wire">): PromisedReports =>
   (wire["reports"] as PromisedReports | undefined) ?? "none";
 
 /**

@@ -1,9 +1,11 @@
 import type { Context } from "../../context.ts";
 import type { RequestId } from "../../core/model/ids.ts";
 import { Refusal } from "../../refusals.ts";
+import type { CallOutcome } from "../model/call-outcome.ts";
 import { planRef, type PlanCall, type PlanImage } from "../model/plan.ts";
 import type { Outcome, Request } from "../model/request.ts";
 import { readByRef, readInInbox } from "../read/read-request.ts";
+import { findCallOutcomes } from "../store/call-outcomes.ts";
 import { findPlanImage, listCallOutcomes, listCallsAfter, listPlanCalls } from "../store/plans.ts";
 
 /** A call of a plan, and how it ended. */
@@ -19,6 +21,18 @@ export async function readPlanCalls({ db }: Pick<Context, "db">, plan: Request):
   const calls = await listPlanCalls(db, plan.id);
   const outcomes = await listCallOutcomes(db, plan.id);
   return calls.map((call) => ({ ...call, outcome: outcomes.get(call.requestId) ?? null }));
+}
+
+/** Returns the stored outcomes of the approved calls of a plan, by the ids of their requests. */
+export async function readPlanOutcomes(
+  { db }: Pick<Context, "db">,
+  planId: RequestId,
+): Promise<ReadonlyMap<RequestId, CallOutcome>> {
+  const calls = await listPlanCalls(db, planId);
+  return findCallOutcomes(
+    db,
+    calls.map(({ requestId }) => requestId),
+  );
 }
 
 /** So many calls are read at once: each may be large, and others are served between two reads. */

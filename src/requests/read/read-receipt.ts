@@ -5,14 +5,18 @@ import {
   type Receipt,
   type ReceiptKey,
   retiredPart,
+  signOutcome,
   signReceipt,
 } from "../../lib/receipt.ts";
 import type { Request, CountedDecision } from "../model/request.ts";
 import { Refusal } from "../../refusals.ts";
+import { outcomeAt } from "../model/call-outcome.ts";
+import { findCallOutcome } from "../store/call-outcomes.ts";
 import { findGrant, type KeptGrant } from "../../policy/store/grants.ts";
 import { listDecisions } from "../store/requests.ts";
 import { findSecret, insertSecretIfNew } from "../../core/store/sealed-secrets.ts";
 import { listEntryTimes } from "../../core/store/audit.ts";
+import { storeNow } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 
 /** The name under which the keys that sign receipts are sealed: private JWKs, the one in use first. */
@@ -64,15 +68,15 @@ export async function readReceipt(ctx: Context, request: Request, issuer: string
   if (!outcome || settledAt === null) throw new Refusal("request_not_found", {}, "This request is still open.");
   const decisions = await listDecisions(ctx.db, request.id);
   const grant = outcome.trace?.grant ? await findGrant(ctx.db, outcome.trace.grant) : undefined;
-  const callId = request.ref.slice(request.ref.indexOf(":") + 1);
+  const { receipt: jti, call_id, agent, consent_digest } = namesOf(request);
   const receipt: Receipt = {
     v: 1,
     iss: issuer,
-    jti: request.id,
+    jti,
     door: request.door,
-    call_id: callId === "" ? null : callId,
-    agent: request.asker,
-    consent_digest: outcome.digest ?? request.digest,
+    call_id,
+    agent,
+    consent_digest,
     outcome: outcomeWord(request),
     expired: outcome.status === "expired",
     ...(outcome.trace && { policy_version: outcome.trace.policy_version }),
@@ -82,6 +86,35 @@ export async function readReceipt(ctx: Context, request: Request, issuer: string
   };
   const [key] = await signingKeys(ctx);
   return { jws: await signReceipt(receipt, key), keyId: key.kid ?? "" };
+}
+
+/**
+ * Returns the signed statement about the end of an approved call, which names its receipt (spec/security 4).
+ *
+ * @throws {Refusal} `request_not_found` while the call has no end, and for a request that approved none
+ */
+export async function readOutcome(ctx: Context, request: Request, issuer: string): Promise<string> {
+  const outcome = outcomeAt(request, await findCallOutcome(ctx.db, request.id), await storeNow(ctx.db));
+  if (!outcome) throw new Refusal("request_not_found", {}, "This request approved no call.");
+  if (outcome.state === "awaited" || outcome.state === "started")
+    throw new Refusal("request_not_found", {}, "This call has no end yet.");
+  const [key] = await signingKeys(ctx);
+  const { receipt, call_id, agent, consent_digest, settled_at } = namesOf(request);
+  const { state, resultDigest: result_digest, at } = outcome;
+  const facts = { receipt, call_id, agent, consent_digest, state, result_digest, at, settled_at };
+  return signOutcome({ v: 1, iss: issuer, ...facts }, key);
+}
+
+/** The members by which a receipt and the statement about the end of its call name one request. */
+function namesOf({ id, ref, asker, outcome, digest, settledAt }: Request) {
+  const callId = ref.slice(ref.indexOf(":") + 1);
+  return {
+    receipt: id,
+    call_id: callId === "" ? null : callId,
+    agent: asker,
+    consent_digest: outcome?.digest ?? digest,
+    settled_at: settledAt ?? 0,
+  };
 }
 
 type Decided = Receipt["decided"][number];

@@ -1,6 +1,6 @@
 /** Requests to named people, and their decisions (spec/a2h 5). The door checks the bodies that come in. */
 import { z } from "zod";
-import { CALL_STATES } from "../../requests/model/call-outcome.ts";
+import { CALL_OUTCOME_STATES } from "../../requests/model/call-outcome.ts";
 import { VIAS } from "../../requests/model/request.ts";
 import { WireContactChannel } from "./channel.ts";
 import { wireMoment } from "../time.ts";
@@ -117,7 +117,7 @@ export type WireRequestStatus = z.output<typeof requestStatus>;
 
 export const WireCallOutcome = z
   .object({
-    state: z.enum(CALL_STATES).describe("`awaited` and `started` are no ends; a report replaces `unknown`"),
+    state: z.enum(CALL_OUTCOME_STATES).describe("`awaited` and `started` are no ends; a report replaces `unknown`"),
     at: wireMoment,
     text: z.string().describe("The agent's words").optional(),
     result_digest: z.string().optional(),

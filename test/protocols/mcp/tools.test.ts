@@ -40,7 +40,8 @@ describe("the tools", () => {
     const readOnly = { readOnlyHint: true };
     const local = { ...openWorld, openWorldHint: false };
     const asking = [openWorld, openWorld];
-    assert.deepEqual(annotations, [openWorld, readOnly, readOnly, ...asking, local, openWorld, readOnly, openWorld]);
+    const own = [local, local, openWorld];
+    assert.deepEqual(annotations, [openWorld, readOnly, readOnly, ...asking, ...own, readOnly, openWorld]);
     assert.ok(tools.every((one: object) => !("outputSchema" in one)));
     // Providers of models refuse tools whose arguments are one of several shapes.
     const isPlain = (one: { inputSchema: object }) =>

@@ -6,6 +6,7 @@ import { ago } from "../format.ts";
 import { serverNow } from "../api.ts";
 import { moment } from "../moment.ts";
 import { Icon } from "../parts/icon.tsx";
+import { CallEnd } from "./call-end.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { More } from "../parts/more.tsx";
@@ -243,6 +244,7 @@ function Ended({ ask }: { ask: ListedAsk }) {
   return (
     <>
       <span>{text.outcome(ask, text.who(outcome?.by ?? null, false))}</span>
+      <CallEnd end={ask.call_outcome} />
       <span>{at !== null && ago(serverNow() - Date.parse(at))}</span>
     </>
   );

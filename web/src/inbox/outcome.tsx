@@ -8,6 +8,7 @@ import { useCardKeys } from "./card-keys.ts";
 import { dropAskDraft, readAskDraft, wordsOfDraft } from "./draft.ts";
 import { Arguments } from "./arguments/arguments.tsx";
 import { Call } from "./call.tsx";
+import { CallOutcome } from "./call-outcome.tsx";
 import { Changes } from "./arguments/changes.tsx";
 import { Facts } from "./parts.tsx";
 import { endOf, ownPress } from "./pressed.ts";
@@ -48,6 +49,7 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
         <p>{endOf(ask, mine)}</p>
         {ask.plan !== null && <PlanEnd ask={ask} plan={ask.plan} />}
       </div>
+      <CallOutcome agent={ask.agent} end={ask.call_outcome} />
       {isPressed && <UndoHere id={ask.id} />}
       {outcome?.option != null && <Kept label={text.state.option} words={outcome.option} />}
       {outcome?.comment != null && <Kept label={text.state.comment} words={outcome.comment} />}

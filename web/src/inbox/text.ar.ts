@@ -167,6 +167,18 @@ export const text: InboxTexts = {
     if (kind !== "approval") return `أجاب: ${who}`;
     return outcome.approved ? `${outcome.edited ? "وافق مع تعديلات" : "وافق"}: ${who}` : `رفض: ${who}`;
   },
+  callEndLabel: "ما آل إليه",
+  callEnd: {
+    awaited: "لم يقل البرنامج بعد إنه نُفِّذ",
+    started: "قيد التنفيذ",
+    done: "تمّ",
+    failed: "فشل",
+    withdrawn: "لم يُنفَّذ: سحبه البرنامج",
+    unknown: "لا يُعرف كيف انتهى",
+    not_run: "لم يُنفَّذ",
+    not_reported: "لا يبلّغ البرنامج عمّا آلت إليه استدعاءاته",
+  },
+  theirEndWords: (agent) => `يقول ${isolated(agent)}`,
 
   approve: "موافقة",
   reject: "رفض",

@@ -166,6 +166,18 @@ export const text: InboxTexts = {
       ? `${outcome.edited ? "Mit Änderungen freigegeben" : "Freigegeben"} von ${who}`
       : `Abgelehnt von ${who}`;
   },
+  callEndLabel: "Was daraus wurde",
+  callEnd: {
+    awaited: "Der Agent hat noch nicht gemeldet, dass es lief",
+    started: "Läuft",
+    done: "Erledigt",
+    failed: "Fehlgeschlagen",
+    withdrawn: "Nicht ausgeführt: vom Agenten zurückgezogen",
+    unknown: "Ausgang unbekannt",
+    not_run: "Nicht ausgeführt",
+    not_reported: "Der Agent meldet nicht, was aus seinen Aufrufen wird",
+  },
+  theirEndWords: (agent) => `${agent} meldet`,
 
   approve: "Freigeben",
   reject: "Ablehnen",

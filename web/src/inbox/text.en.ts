@@ -173,6 +173,18 @@ export const text = {
       ? `${outcome.edited ? "Approved with changes" : "Approved"} by ${who}`
       : `Rejected by ${who}`;
   },
+  callEndLabel: "What became of it",
+  callEnd: {
+    awaited: "The agent has not said yet that it ran",
+    started: "Running",
+    done: "Done",
+    failed: "Failed",
+    withdrawn: "Not run: the agent withdrew it",
+    unknown: "Unknown how it ended",
+    not_run: "Not run",
+    not_reported: "The agent does not report what becomes of its calls",
+  } satisfies Record<NonNullable<ListedAsk["call_outcome"]>["state"], string>,
+  theirEndWords: (agent: string) => `${agent} says`,
 
   approve: "Approve",
   reject: "Reject",

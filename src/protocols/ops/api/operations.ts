@@ -174,6 +174,7 @@ const BROWSER: Operations = {
   "DELETE /session": { id: "signOut" },
   "GET /.well-known/jwks.json": { id: "readReceiptKeys" },
   "GET /receipts/{id}": { id: "readReceipt", reply: "application/jose", also: "text/html" },
+  "GET /receipts/{id}/outcome": { id: "readOutcome", reply: "application/jose" },
   "GET /people/me/asks": { id: "listInbox" },
   "GET /people/me/asks/{id}": { id: "readInboxAsk" },
   "GET /people/me/asks/{id}/alike": { id: "listAlikeCalls" },

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Context } from "../../../context.ts";
 import { printable, printableLines } from "../../../lib/printable.ts";
 import { agentName } from "../../../requests/model/view.ts";
+import { readCallOutcomes } from "../../../requests/outcome/read-outcomes.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import type { EntryPoint } from "../../../conversations/model/entry-point.ts";
 import { refuseFields } from "../../../core/model/field-problem.ts";
@@ -151,7 +152,8 @@ async function wholeConversation(
   const { point, agent, lastMessageAt, ...found } = await readOwnConversation(ctx, person, number, page);
   const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
-  const reader = { names, language };
+  const callOutcomes = await readCallOutcomes(ctx, found.asks);
+  const reader = { names, language, callOutcomes };
   const wordsOf = ({ words }: Request) => ({ words: printableLines(words).join("\n") });
   return {
     id: number,

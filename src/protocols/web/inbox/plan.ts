@@ -7,10 +7,10 @@ import { judgedRequest } from "../../../requests/model/risk.ts";
 import { sentenceOf } from "../../../requests/model/sentence.ts";
 import type { Language } from "../../../requests/model/sentence-words.ts";
 import { shownTitle } from "../../../requests/model/view.ts";
-import { readWholeCalls } from "../../../requests/plans/read-plan.ts";
+import { readPlanOutcomes, readWholeCalls } from "../../../requests/plans/read-plan.ts";
 import type { WireInboxAsk } from "../../../wire/inbox.ts";
 import { drawnEvidence, drawnRows } from "../drawing/draw-thread.ts";
-import { MOST_REASONS, type WithArguments } from "./wire.ts";
+import { callOutcomeBody, MOST_REASONS, type WithArguments } from "./wire.ts";
 
 type WirePlan = WithArguments<NonNullable<WireInboxAsk["plan"]>>;
 
@@ -22,6 +22,7 @@ export async function planBody(ctx: Context, request: Request, language: Languag
   const { form } = request;
   if (form.kind !== "approval" || form.calls === undefined) return null;
   const calls: WirePlan["calls"] = [];
+  const outcomes = request.outcome?.approved === true ? await readPlanOutcomes(ctx, request.id) : null;
   for await (const call of readWholeCalls(ctx, request.id)) {
     if (call.form.kind !== "approval") continue;
     const { risk, reasons } = judgedRequest(call);
@@ -33,6 +34,7 @@ export async function planBody(ctx: Context, request: Request, language: Languag
       risk_reasons: reasons.slice(0, MOST_REASONS),
       digest: call.digest ?? "",
       arguments: await drawnRows(call, call.form.kwargs),
+      call_outcome: callOutcomeBody(call, outcomes?.get(call.id)),
     });
     await yieldToEventLoop();
   }

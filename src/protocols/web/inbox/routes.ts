@@ -240,12 +240,12 @@ async function inboxPage(door: DoorContext, http: FastifyRequest): Promise<WithA
   const input = { ...filter, language, ...(order && { order }), ...(q !== undefined && { query: q }) };
   const after = before === undefined ? undefined : readCursor(before);
   const page = { limit: PAGE, after };
-  const { asks, next, counts, alike, snoozes, handOns } = await readInbox(ctx, person, input, page);
+  const { asks, next, counts, alike, snoozes, handOns, callOutcomes } = await readInbox(ctx, person, input, page);
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
   const handed = await printHandOns(ctx, handOns);
   return {
-    asks: await listedAsks(asks, { names, language }, ({ id }) => {
+    asks: await listedAsks(asks, { names, language, callOutcomes }, ({ id }) => {
       const until = snoozes.get(id);
       const snoozedTo = until === undefined ? null : wireTime(until);
       return { alike: alike.get(id) ?? null, snoozed_until: snoozedTo, ...handed.get(id) };

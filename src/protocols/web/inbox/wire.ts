@@ -27,6 +27,7 @@ import type { Language } from "../../../requests/model/sentence-words.ts";
 import { riskOf, riskReasonsOf } from "../../../requests/model/risk.ts";
 import { isAsked, isJoint, leavesOf, identitiesOf, isInformed, isPlace } from "../../../requests/model/audience.ts";
 import type { InboxCounts } from "../../../requests/model/inbox.ts";
+import { type CallOutcome, outcomeOf as callOutcomeOf } from "../../../requests/model/call-outcome.ts";
 import { answersInquiries } from "../../../requests/model/inquiry.ts";
 import { approvedCalls } from "../../../requests/model/plan.ts";
 import type { RequestDetails } from "../../../requests/read/read-request.ts";
@@ -39,6 +40,7 @@ import type {
   WireInboxCounts,
   WireInboxOutcome,
 } from "../../../wire/inbox.ts";
+import type { WireCallOutcome } from "../../../wire/a2h/request.ts";
 import type { WireInquiredAsk } from "../../../wire/inquiry.ts";
 import { drawnForEditor, drawnRows } from "../drawing/draw-thread.ts";
 
@@ -66,6 +68,8 @@ type Names = ReadonlyMap<string, string>;
 interface ListReader {
   names: Names;
   language: Language;
+  /** The stored outcomes of approved calls, by request. */
+  callOutcomes: ReadonlyMap<string, CallOutcome>;
 }
 
 /** The person who sees an ask in full, when, and in which language; beside the calls of a plan, without its arguments. */
@@ -81,12 +85,13 @@ interface AskReader {
  */
 export async function listedAsks<T extends object = object>(
   asks: readonly Ask[],
-  { names, language }: ListReader,
+  { callOutcomes, ...reader }: ListReader,
   more: (request: Ask) => T = () => ({}) as T,
 ): Promise<(WithArguments<WireInboxAskLine> & T)[]> {
   const rows: (WithArguments<WireInboxAskLine> & T)[] = [];
   for (const request of asks) {
-    rows.push({ ...(await listedAsk(request, names, language)), ...NOT_MARKED, ...more(request) });
+    const callOutcome = callOutcomes.get(request.id);
+    rows.push({ ...(await listedAsk(request, { ...reader, callOutcome })), ...NOT_MARKED, ...more(request) });
     await yieldToEventLoop();
   }
   return rows;
@@ -98,8 +103,7 @@ const NOT_MARKED = { alike: null, snoozed_until: null, handed_by: null, handed_o
 /** Returns an ask as a line of the list. */
 async function listedAsk(
   request: Ask,
-  names: Names,
-  language: Language,
+  { names, language, callOutcome }: Omit<ListReader, "callOutcomes"> & { callOutcome: CallOutcome | undefined },
 ): Promise<WithArguments<Omit<WireInboxAskLine, keyof typeof NOT_MARKED>>> {
   return {
     id: request.id,
@@ -115,6 +119,20 @@ async function listedAsk(
     settled_at: request.settledAt === null ? null : wireTime(request.settledAt),
     being_decided: request.presses !== undefined,
     outcome: await outcomeOf(request, names, language),
+    call_outcome: callOutcomeBody(request, callOutcome),
+  };
+}
+
+/** Returns what became of an approved call, from its stored outcome; null where there is nothing to say. */
+export function callOutcomeBody(request: Ask, stored: CallOutcome | undefined): WireCallOutcome | null {
+  const outcome = callOutcomeOf(request, stored);
+  if (!outcome) return null;
+  const { state, at, words, resultDigest } = outcome;
+  return {
+    state,
+    at: wireTime(at),
+    ...(words !== null && { text: shown(words) }),
+    ...(resultDigest !== null && { result_digest: resultDigest }),
   };
 }
 
@@ -143,7 +161,7 @@ export async function wholeRequest(
   const { form } = request;
   const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
   return {
-    ...(await listedAsk(request, names, language)),
+    ...(await listedAsk(request, { names, language, callOutcome: details.callOutcome })),
     risk_reasons: riskReasonsOf(request).slice(0, MOST_REASONS),
     run: view.run,
     words: view.words,

@@ -1,7 +1,9 @@
 import type { Context } from "../../../context.ts";
 import { closingSentence } from "../../../requests/end/closing-sentence.ts";
+import { type CallOutcomeState, outcomeOf } from "../../../requests/model/call-outcome.ts";
 import type { Request } from "../../../requests/model/request.ts";
 import { withEditedArguments } from "../../../requests/model/view.ts";
+import { readCallOutcomes } from "../../../requests/outcome/read-outcomes.ts";
 import { type NamedDecision, readDecided } from "../../../requests/read/read-decided.ts";
 import { printableLines } from "../../../lib/printable.ts";
 import { drawnArguments, drawnAsk } from "../drawing/draw-thread.ts";
@@ -29,7 +31,7 @@ export async function receiptPage(
       <h2>Who decided</h2>
       ${decisions.length > 0 ? decisions : html`<p>Nobody.</p>`} ${timesMarkup(request)}
     </section>
-    ${verifyMarkup(request, signed)}`;
+    ${await outcomeOfCallMarkup(ctx, request, signed)} ${verifyMarkup(request, signed)}`;
   return { title: `Receipt: ${titleOf(request)}`, body };
 }
 
@@ -67,6 +69,44 @@ async function editedMarkup(request: Request): Promise<Markup | false> {
   return html`<section>
     <h2>Approved with these arguments instead</h2>
     ${await drawnArguments(withEditedArguments(request, kwargs, guard), kwargs)}
+  </section>`;
+}
+
+const ENDS: Readonly<Record<CallOutcomeState, string>> = {
+  awaited: "Approved; its agent has not said yet that it ran",
+  started: "Started; its end is not reported yet",
+  done: "Done",
+  failed: "Failed",
+  withdrawn: "Withdrawn by the agent: it was not run",
+  unknown: "Unknown: its agent has not said how it ended",
+  not_run: "Not run",
+  not_reported: "Not reported: its agent does not say what becomes of its calls",
+};
+
+/** Returns what became of an approved call; nothing where there is nothing to say. */
+async function outcomeOfCallMarkup(
+  ctx: Pick<Context, "db">,
+  request: Request,
+  { publicUrl }: SignedReceipt,
+): Promise<Markup | false> {
+  const outcome = outcomeOf(request, (await readCallOutcomes(ctx, [request])).get(request.id));
+  if (!outcome) return false;
+  const { state, at, words, resultDigest } = outcome;
+  const isEnd = state !== "awaited" && state !== "started";
+  const facts: [string, Content][] = [
+    ["The call", ENDS[state]],
+    ["Since", timeMarkup(at)],
+    ...(resultDigest === null ? [] : [["Result", resultDigest] as [string, Content]]),
+  ];
+  return html`<section>
+    <h2>What became of it</h2>
+    ${factsMarkup(facts)}
+    ${
+      words !== null &&
+      html`<p>In the agent's words:</p>
+        ${wordsMarkup(words)}`
+    }
+    ${isEnd && html`<p>Signed statement: <a href="/receipts/${request.id}/outcome">${publicUrl}/receipts/${request.id}/outcome</a></p>`}
   </section>`;
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Request } from "../../../requests/model/request.ts";
 import { Refusal } from "../../../refusals.ts";
 import { readRequest } from "../../../requests/read/read-request.ts";
-import { readReceipt, readReceiptKeys } from "../../../requests/read/read-receipt.ts";
+import { readOutcome, readReceipt, readReceiptKeys } from "../../../requests/read/read-receipt.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../../http/door.ts";
 import { setRefusalHeaders, statusOf } from "../../http/errors.ts";
 import { WireReceiptKeys } from "../../../wire/receipt.ts";
@@ -50,6 +50,22 @@ export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
       },
       async (http, reply) => sendReceipt(door, http, reply),
     );
+
+    app.get<{ Params: { id: string } }>(
+      "/receipts/:id/outcome",
+      {
+        schema: {
+          tags: ["receipts"],
+          summary: "The signed statement about the end of an approved call, as a compact JWS that names the receipt",
+          produces: ["application/jose"],
+          response: { 200: z.string(), 401: ErrorBody, 404: ErrorBody },
+        },
+      },
+      async (http, reply) => {
+        const request = await readableRequest(door, http);
+        return reply.type("application/jose").send(await readOutcome(ctx, request, door.config.publicUrl));
+      },
+    );
   };
 }
 
@@ -70,13 +86,19 @@ async function sendReceipt(door: DoorContext, http: OneReceipt, reply: FastifyRe
 
 /** Returns what was asked, and its receipt, for whoever may have it. @throws {Refusal} */
 async function signedFor(door: DoorContext, http: OneReceipt): Promise<{ request: Request; jws: string }> {
-  const { ctx, config } = door;
+  const request = await readableRequest(door, http);
+  return { request, jws: (await readReceipt(door.ctx, request, door.config.publicUrl)).jws };
+}
+
+/** Returns the request of a receipt, for whoever may have that. @throws {Refusal} `request_not_found` */
+async function readableRequest(door: DoorContext, http: OneReceipt): Promise<Request> {
+  const { ctx } = door;
   const { id } = http.params;
   if (!isId(id)) throw new Refusal("request_not_found");
   const mayRead = await readerOf(door, http);
   const request = await readRequest(ctx, id);
   if (!mayRead(request)) throw new Refusal("request_not_found");
-  return { request, jws: (await readReceipt(ctx, request, config.publicUrl)).jws };
+  return request;
 }
 
 /** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */

@@ -4,6 +4,7 @@ import { number } from "../../format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Arguments } from "../arguments/arguments.tsx";
 import { text as inboxText } from "../text.ts";
+import { CallEnd } from "../call-end.tsx";
 import type { Plan, PlannedCall } from "../wire.ts";
 import styles from "./plan.module.css";
 import { text } from "./plan-text.ts";
@@ -102,7 +103,7 @@ function Call(props: {
   );
 }
 
-function Line({ call: { place, sentence, risk }, isOut }: { call: PlannedCall; isOut: boolean }) {
+function Line({ call: { place, sentence, risk, call_outcome: end }, isOut }: { call: PlannedCall; isOut: boolean }) {
   return (
     <summary>
       <span class={styles.place}>{number(place)}</span>
@@ -115,6 +116,7 @@ function Line({ call: { place, sentence, risk }, isOut }: { call: PlannedCall; i
         ) : (
           <bdi>{sentence}</bdi>
         )}
+        <CallEnd end={end} />
         {risk !== "normal" && (
           <span class={styles.mark} data-risk={risk}>
             <Icon name={risk === "low" ? "check" : "warning"} />
