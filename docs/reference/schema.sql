@@ -132,6 +132,7 @@ CREATE TABLE call_outcomes (
   result_digest TEXT,
   words TEXT
 ) STRICT;
+CREATE INDEX call_outcomes_at ON call_outcomes (at);
 CREATE INDEX call_outcomes_due ON call_outcomes (due_at) WHERE due_at IS NOT NULL;
 
 CREATE TABLE conversation_messages (

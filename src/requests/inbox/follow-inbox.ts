@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { listInboxVersions, markOfInboxBehind } from "../store/inbox.ts";
+import { listInboxVersions, listOutcomeVersions, markOfInboxBehind } from "../store/inbox.ts";
 import { nextEndFor } from "../store/snoozes.ts";
 import { INBOX_TOPIC, watch } from "../../core/store/wake.ts";
 import { readersFor } from "../read/read-request.ts";
@@ -8,6 +8,8 @@ import { readersFor } from "../read/read-request.ts";
 const GATHER_MS = 100;
 /** Without a notification the inbox is read again after this long: notifications between nodes may be lost. */
 const QUIET_MS = 10_000;
+/** Outcomes of approved calls are compared for so long: longer than a look that found nothing. */
+const OUTCOMES_WITHIN_MS = 60_000;
 /** Changes of this many first open requests are sent with their ids. Changes behind them are sent as null. */
 const COMPARED_MOST = 5000;
 
@@ -29,9 +31,9 @@ export async function* followInbox(
     await ctx.clock.sleep(GATHER_MS, signal);
     if (signal.aborted || ctx.stopping.aborted) return;
     const now = await look(ctx, person);
-    const changed: (string | null)[] = [...new Set([...known.versions.keys(), ...now.versions.keys()])].filter(
-      (id) => known.versions.get(id) !== now.versions.get(id),
-    );
+    const ids = new Set([...known.versions.keys(), ...now.versions.keys()]);
+    const changed: (string | null)[] = [...ids].filter((id) => known.versions.get(id) !== now.versions.get(id));
+    changed.push(...[...now.outcomes.keys()].filter((id) => known.outcomes.get(id) !== now.outcomes.get(id)));
     if (known.behind !== now.behind) changed.push(null);
     known = now;
     yield changed;
@@ -42,6 +44,8 @@ export async function* followInbox(
 interface Look {
   /** The versions of the first open requests, also of those that are put aside: they may be on screen. */
   versions: Map<string, string>;
+  /** The newest outcomes of approved calls, by request. */
+  outcomes: Map<string, string>;
   /** The mark of the absences that concern the person, and of all that stand behind the first. */
   behind: string;
   /** In how many milliseconds one that was put aside comes back, or somebody does, which wakes nobody. */
@@ -55,5 +59,6 @@ async function look(ctx: Context, person: string): Promise<Look> {
   const versions = new Map(await listInboxVersions(ctx.db, readers, COMPARED_MOST));
   const isFull = versions.size === COMPARED_MOST;
   const behind = isFull ? await markOfInboxBehind(ctx.db, readers, COMPARED_MOST) : "";
-  return { versions, behind: `${absences} ${behind}`, nextMs: ms ?? Infinity };
+  const outcomes = new Map(await listOutcomeVersions(ctx.db, readers, OUTCOMES_WITHIN_MS));
+  return { versions, outcomes, behind: `${absences} ${behind}`, nextMs: ms ?? Infinity };
 }

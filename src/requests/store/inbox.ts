@@ -126,6 +126,23 @@ export async function markOfInboxBehind(on: Queryable, readers: readonly string[
   return mark;
 }
 
+/**
+ * Returns the requests that somebody reads whose calls have another outcome within the last `withinMs`, each with a text
+ * that is another one once an outcome has changed again. A plan stands there for its calls.
+ */
+export async function listOutcomeVersions(
+  on: Queryable,
+  readers: readonly string[],
+  withinMs: number,
+): Promise<[id: string, version: string][]> {
+  const rows = await on.all<{ ask_id: string; at: number; states: number }>(
+    sql`SELECT a.ask_id, max(c.at) AS at, sum(length(c.state)) AS states FROM call_outcomes c
+      JOIN requests b ON b.ask_id = c.ask_id JOIN requests a ON a.ask_id = coalesce(b.plan, b.ask_id)
+      WHERE c.at > (SELECT parley_now()) - ${withinMs} ${mayRead(readers)} GROUP BY a.ask_id`,
+  );
+  return rows.map(({ ask_id: id, at, states }) => [id, `${at} ${states}`]);
+}
+
 function isIn(state: InboxFilter["state"]): Sql {
   return state === "open" ? sql`a.state = 'open' AND a.expires_at > (SELECT parley_now())` : sql`a.state <> 'open'`;
 }

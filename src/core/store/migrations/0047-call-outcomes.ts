@@ -15,6 +15,7 @@ export const callOutcomes: Migration = {
       result_digest ${text},
       words ${text}
     )${strict}`,
+    "CREATE INDEX call_outcomes_at ON call_outcomes (at)",
     "CREATE INDEX call_outcomes_due ON call_outcomes (due_at) WHERE due_at IS NOT NULL",
   ],
 };
