@@ -107,6 +107,10 @@ export async function touchKey(tx: Tx, id: string): Promise<void> {
   await tx.all(sql`UPDATE keys SET used_at = (SELECT parley_now()) WHERE key_id = ${id}`);
 }
 
+/** True in SQL where the person owns, or ever owned, a key that speaks for the principal. */
+export const speaksFor = (person: Sql, principal: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM keys k WHERE k.person = ${person} AND k.scope || ':' || k.name = ${principal})`;
+
 /** True when the person owns, or ever owned, a key that speaks for the principal. */
 export async function ownsKeyOf(on: Queryable, person: string, principal: string): Promise<boolean> {
   const row = await first(

@@ -25,6 +25,7 @@ import { handOns } from "./migrations/0043-hand-ons.ts";
 import { plans } from "./migrations/0044-plans.ts";
 import { absences } from "./migrations/0045-absences.ts";
 import { inquiries } from "./migrations/0046-inquiries.ts";
+import { freezes } from "./migrations/0048-freezes.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -53,6 +54,7 @@ const MIGRATIONS: readonly Migration[] = [
   plans,
   absences,
   inquiries,
+  freezes,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

@@ -141,7 +141,10 @@ async function storePlanIn(
     members.push(member.request);
   }
   await insertPlanImages(tx, request.id, imagesOf(evidence));
-  const ends = await ruleOn(tx, judged);
+  const ends = await ruleOn(
+    tx,
+    judged.map((one) => ({ ...one, forPeople: forPeople || stored.isFrozen })),
+  );
   for (const { policyDecision } of judged) await noteObserved(tx, policyDecision);
   if (ends.length === 0) await notifyRecipientsIn(ctx, tx, input, request);
   else await noteCreated(tx, request);

@@ -7,8 +7,9 @@ import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/a
 import type { Queryable } from "../../core/store/db.ts";
 import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import { isFormerId } from "../../access/store/people.ts";
-import { empty, sql } from "../../core/store/sql.ts";
+import { empty, raw, sql } from "../../core/store/sql.ts";
 import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
 import { findGrantAt } from "../../policy/store/grants.ts";
 import { isErased, readPattern } from "../../policy/model/pattern.ts";
 import { holds } from "../../policy/model/policy.ts";
@@ -26,7 +27,8 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
       offenders(
         on,
         sql`SELECT ask_id AS offender FROM requests
-          WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000 LIMIT ${MOST_OFFENDERS}`,
+          WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000
+            AND NOT ${isFrozen(raw("asker"))} LIMIT ${MOST_OFFENDERS}`,
       ),
   },
   {

@@ -1,6 +1,8 @@
 import { forgetKeys } from "../../core/store/idempotency.ts";
 import type { OwnedTables } from "../../core/store/owned-tables.ts";
-import { join, type Sql, sql } from "../../core/store/sql.ts";
+import { isFrozen, stoodFor } from "../../policy/store/freezes.ts";
+import { NO_DEADLINE } from "../model/request.ts";
+import { join, raw, type Sql, sql } from "../../core/store/sql.ts";
 
 /** The verb under whose keys a request stands for the same one made before. */
 export const DEDUPE_VERB = "ask people";
@@ -89,6 +91,13 @@ export const REQUEST_TABLES: OwnedTables = {
         WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
     ];
   },
+  // A lease begins anew. An approval that was given keeps the deadline of its use.
+  standStill: (time) => [
+    sql`UPDATE requests SET expires_at = CASE WHEN expires_at >= ${NO_DEADLINE} THEN expires_at
+          ELSE expires_at + ${stoodFor(sql`created_at`, time)} END,
+        waited_until = CASE WHEN waited_until IS NULL THEN NULL ELSE ${time.nowMs} + lease_ms END, version = version + 1
+      WHERE state = ${"open"} AND ${isFrozen(raw("asker"))}`,
+  ],
   moveTimes: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [
@@ -104,7 +113,8 @@ export const REQUEST_TABLES: OwnedTables = {
     ];
   },
   countPassed: (sinceMs) => sql`SELECT count(*) FROM requests
-    WHERE state = 'open' AND plan IS NULL AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())`,
+    WHERE state = 'open' AND plan IS NULL AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())
+      AND NOT ${isFrozen(raw("asker"))}`,
   ownSentences: ["deliveries.words"],
   targets: ["requests.audience", "deliveries.target", "deliveries.long_target"],
   followed: [
