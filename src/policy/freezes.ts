@@ -14,7 +14,7 @@ export type FreezeScope = Pick<Freeze, "scope" | "subject">;
 
 /** Who freezes or thaws, and by which way they came. */
 export interface FreezeActor {
-  actor: Actor & { kind: "human" | "admin" };
+  actor: Actor & { kind: Freeze["madeByKind"] };
   via: string;
   isAdmin: boolean;
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { OWNED_TABLES } from "../backup/store/owned-tables.ts";
+import { standStill } from "../backup/store/owned-tables.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { openContainedFiles } from "../lib/files/contained-files.ts";
@@ -48,7 +48,7 @@ export function openContext(config: Config, sources: ContextSources): Context {
     readers: openReaders(clock),
     askerBounds: openAskerBounds(),
     openWaits: openWaitList(),
-    standStill: (time) => OWNED_TABLES.flatMap((tables) => tables.standStill?.(time) ?? []),
+    standStill,
     crowd: config.crowd.rules,
     conversations: config.conversations,
     relay: config.relayRules,

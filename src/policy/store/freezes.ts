@@ -1,4 +1,4 @@
-import { speaksFor } from "../../access/store/keys.ts";
+import { findPrincipalNamed, speaksFor } from "../../access/store/keys.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { lockedRows } from "../../core/store/locked-rows.ts";
 import { rowsOf } from "../../core/store/rows.ts";
@@ -11,7 +11,7 @@ export interface Freeze {
   /** The person whose agents it covers, or the agent; empty where it covers all. */
   subject: string;
   madeBy: string;
-  madeByKind: "human" | "admin";
+  madeByKind: "human" | "admin" | "server";
   via: string;
   reason: string | null;
   madeAt: number;
@@ -55,6 +55,12 @@ export async function findFreeze(on: Queryable, principal: string): Promise<Free
     on,
     sql`SELECT f.* FROM freezes f WHERE ${covers(sql`${principal}`)} ORDER BY f.made_at, f.freeze_id LIMIT 1`,
   );
+}
+
+/** Returns the principal that a name means: of a key of a program, or as it is where it has the form of one. */
+export async function findPrincipal(on: Queryable, name: string): Promise<string | undefined> {
+  if (/^(?:agent|executor|assign|open|attempt):./.test(name)) return name;
+  return findPrincipalNamed(on, name);
 }
 
 export async function listFreezes(on: Queryable): Promise<Freeze[]> {

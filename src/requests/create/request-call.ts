@@ -4,6 +4,7 @@ import type { Request } from "../model/request.ts";
 import { isJoint } from "../model/audience.ts";
 import { evaluate, type Policy } from "../../policy/model/policy.ts";
 import { findFreeze } from "../../policy/store/freezes.ts";
+import { Refusal } from "../../refusals.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 import {
@@ -71,7 +72,14 @@ export async function requestCall(
     });
     return { request, replayed: false };
   };
-  return transact(ctx, store, rowsOfNew(requester, asked));
+  const rows = rowsOfNew(requester, asked);
+  try {
+    return await transact(ctx, store, rows);
+  } catch (error) {
+    // Its agent was frozen between the two statements: the second time, people decide.
+    if (!(error instanceof Refusal) || error.code !== "frozen") throw error;
+    return transact(ctx, store, rows);
+  }
 }
 
 /** Returns whether neither a rule nor a permission decides a call as they are now. Nothing is counted or stored. */
