@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createKey } from "../../src/access/create-key.ts";
-import { askPeople, enrol, toPerson } from "../support/addressed.ts";
-import { fresh, sharedWorld } from "../support/contract.ts";
-import { decider } from "../support/deciders.ts";
-import { OPERATOR } from "../support/identities.ts";
-import { ONE_DATABASE, type World } from "../support/world.ts";
+import { createKey } from "../../../src/access/create-key.ts";
+import { askPeople, enrol, toPerson } from "../../support/addressed.ts";
+import { fresh, sharedWorld } from "../../support/contract.ts";
+import { decider } from "../../support/deciders.ts";
+import { OPERATOR } from "../../support/identities.ts";
+import { ONE_DATABASE, type World } from "../../support/world.ts";
 
 for (const on of ONE_DATABASE) {
   describe("freezing over the web", () => {
