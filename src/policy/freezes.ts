@@ -32,32 +32,40 @@ const MOST_REASON = 500;
  */
 export async function freeze(
   ctx: FreezeContext,
+  what: FreezeScope,
+  by: FreezeActor & { reason?: string | undefined },
+): Promise<Freeze> {
+  return transact(ctx, (tx) => freezeIn(ctx, tx, what, by));
+}
+
+/** The same as part of a transaction under way. */
+export async function freezeIn(
+  ctx: Pick<FreezeContext, "newId" | "standStill">,
+  tx: Tx,
   { scope, subject }: FreezeScope,
   by: FreezeActor & { reason?: string | undefined },
 ): Promise<Freeze> {
-  return transact(ctx, async (tx) => {
-    const set = await store.lockFreezes(tx);
-    await checkMay(tx, { scope, subject }, by);
-    const found = set.freezes.find((one) => one.scope === scope && one.subject === subject);
-    if (found) return found;
-    await settle(ctx, tx, set);
-    const { actor, via } = by;
-    const reason = by.reason?.trim().slice(0, MOST_REASON);
-    const made: Freeze = {
-      id: ctx.newId("frz"),
-      scope,
-      subject,
-      madeBy: actor.id,
-      madeByKind: actor.kind,
-      via,
-      reason: reason === undefined || reason === "" ? null : reason,
-      madeAt: set.now,
-      settledAt: set.now,
-    };
-    await store.insertFreeze(tx, made);
-    await note(tx, made, { ...by, action: "freeze.made", at: set.now });
-    return made;
-  });
+  await checkMay(tx, { scope, subject }, by);
+  const set = await store.lockFreezes(tx);
+  const found = set.freezes.find((one) => one.scope === scope && one.subject === subject);
+  if (found) return found;
+  await settle(ctx, tx, set);
+  const { actor, via } = by;
+  const reason = by.reason?.trim().slice(0, MOST_REASON);
+  const made: Freeze = {
+    id: ctx.newId("frz"),
+    scope,
+    subject,
+    madeBy: actor.id,
+    madeByKind: actor.kind,
+    via,
+    reason: reason === undefined || reason === "" ? null : reason,
+    madeAt: set.now,
+    settledAt: set.now,
+  };
+  await store.insertFreeze(tx, made);
+  await note(tx, made, { ...by, action: "freeze.made", at: set.now });
+  return made;
 }
 
 /**

@@ -4,6 +4,12 @@ import { readAudit } from "../../src/core/read-audit.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { freeze, thaw } from "../../src/policy/freezes.ts";
+import { parsePolicy } from "../../src/policy/model/text.ts";
+import { Refusal } from "../../src/refusals.ts";
+import { bindCall } from "../../src/requests/model/bound-call.ts";
+import { createPlan } from "../../src/requests/plans/create-plan.ts";
+import { readPlanCalls } from "../../src/requests/plans/read-plan.ts";
+import { useCall } from "../../src/requests/plans/use-call.ts";
 import { expireDueRequests } from "../../src/requests/loops/expire.ts";
 import { readRequest } from "../../src/requests/read/read-request.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
@@ -47,6 +53,43 @@ for (const on of DATABASES) {
       assert.equal((await readRequest(ctx, no.id)).outcome?.approved, false);
       await thaw(ctx, id, ADMIN);
       assert.equal((await readRequest(ctx, yes.id)).state, "open");
+      assert.deepEqual(await broken(world), []);
+    });
+
+    it("no call of an approved plan is used, which is shown as one that waits, and the thaw lets it be", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const ana = await signedIn(world, "Ana Ruiz");
+      const [asker, planId] = [`agent:${fresh("bot")}`, fresh("plan")];
+      const calls = ["c1", "c2"].map((id) => ({
+        door: "a2h",
+        ref: `call:${planId}.${id}`,
+        sameHash: id,
+        wire: {},
+        bound: bindCall("pay_out", { to: id }),
+      }));
+      const plan = { asker, ref: `plan:${planId}`, sameHash: "plan", words: "", wire: {}, evidence: [], calls };
+      const input = { ...plan, audience: toPerson(ana.id), timeoutSeconds: 60 };
+      const { request } = await createPlan(ctx, parsePolicy("version: 1"), input);
+      await ana.approve(request);
+      const { id } = await freeze(ctx, { scope: "agent", subject: asker }, ADMIN);
+      const use = () => useCall(ctx, request.id, { callId: `${planId}.c1`, key: "run" });
+      const waiting = await readRequest(ctx, request.id);
+      const states = (await readPlanCalls(ctx, waiting)).map(({ state, outcome }) => [state, outcome]);
+      assert.deepEqual(
+        [waiting.state, states],
+        [
+          "open",
+          [
+            ["open", null],
+            ["open", null],
+          ],
+        ],
+      );
+      await assert.rejects(use(), (error: unknown) => error instanceof Refusal && error.code === "not_in_plan");
+      await world.advance(HOUR);
+      await thaw(ctx, id, ADMIN);
+      assert.equal((await use()).repeated, false);
       assert.deepEqual(await broken(world), []);
     });
 

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { before, describe, it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
 import { sql } from "../../src/core/store/sql.ts";
+import type { Tx } from "../../src/core/store/db.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { freeze, type FreezeScope, readFreezes, thaw } from "../../src/policy/freezes.ts";
@@ -15,7 +16,7 @@ import { readRequest, waitForRequest } from "../../src/requests/read/read-reques
 import { claimDecision } from "../../src/requests/decide/claim-decision.ts";
 import { findRequest } from "../../src/requests/store/requests.ts";
 import { askPeople, enrol, leaf, toPerson } from "../support/addressed.ts";
-import { fresh, MINUTE, ROOMY, sharedWorld, until } from "../support/contract.ts";
+import { DAY, fresh, MINUTE, ROOMY, sharedWorld, until } from "../support/contract.ts";
 import { gateClient } from "../support/gate.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
@@ -105,7 +106,7 @@ for (const on of DATABASES) {
       const again = await freeze(ctx(), onAgent(`agent:${name}`), ADMIN);
       assert.equal((await bot.ask("write_file", { path: "b.txt" })).body.state, "waiting");
       // Longer than it is good for: the time stands still.
-      await world().advance(30 * 24 * 60 * MINUTE);
+      await world().advance(400 * DAY);
       await thaw(ctx(), again.id, ADMIN);
       assert.equal((await bot.ask("write_file", { path: "b.txt" })).body.state, "started");
       assert.deepEqual(await broken(), []);
@@ -195,24 +196,28 @@ for (const on of DATABASES) {
     it("is in force for the transaction that approves, also where it came after the request was locked", async () => {
       const asker = `agent:${fresh("bot")}`;
       const { id } = await ask(asker, { audience: leaf({ via: "inbox" }) });
+      const late = (tx: Tx) =>
+        tx.all(sql`INSERT INTO freezes (freeze_id, scope, subject, made_by, made_by_kind, via, made_at, settled_at)
+          VALUES (${`frz_${asker}`}, 'agent', ${asker}, 'x', 'admin', 'cli', 1, 1)`);
       const rest = ctx().requesters;
-      const requesters: typeof rest = {
-        ...rest,
-        ofRequest: (request) => ({
-          ...rest.ofRequest(request),
-          // Between the lock and the end of the request.
-          async isWanted(tx) {
-            await tx.all(sql`INSERT INTO freezes (freeze_id, scope, subject, made_by, made_by_kind, via, made_at, settled_at)
-              VALUES ('frz_late', 'agent', ${asker}, 'x', 'admin', 'cli', 1, 1)`);
-            return true;
-          },
-        }),
-      };
+      const ofRequest: typeof rest.ofRequest = (request) => ({
+        ...rest.ofRequest(request),
+        // Between the lock and the end of the request.
+        isWanted: async (tx) => (await late(tx), true),
+      });
       const responder = await responderOf(ctx().db, OPERATOR, "web");
-      const late = decideRequest({ ...ctx(), requesters }, { requestId: id, responder, decision: approve });
-      await assert.rejects(late, refusal("frozen"));
-      await transact(ctx(), (tx) => tx.all(sql`DELETE FROM freezes WHERE freeze_id = 'frz_late'`));
+      const input = { requestId: id, responder, decision: approve };
+      await assert.rejects(decideRequest({ ...ctx(), requesters: { ...rest, ofRequest } }, input), refusal("frozen"));
       assert.equal((await readRequest(ctx(), id)).state, "open");
+      // The doctor finds what was approved under a freeze all the same.
+      await decide(world(), id, OPERATOR, approve);
+      await transact(ctx(), late);
+      assert.deepEqual(
+        (await broken()).map(({ check, offenders }) => [check, offenders]),
+        [["A14", [id]]],
+      );
+      await thaw(ctx(), `frz_${asker}`, ADMIN);
+      assert.deepEqual(await broken(), []);
     });
   });
 }

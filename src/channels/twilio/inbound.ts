@@ -64,7 +64,8 @@ export function twilioHooks(
     if (!command?.certain) {
       const result = await receive(message);
       // The core itself tells its person whatever is about one message; a list of several is about none.
-      if (result.kind === "not_understood" && result.link === undefined) await sendWords(kind, number, result.says);
+      const isForNone = result.kind === "frozen" || (result.kind === "not_understood" && result.link === undefined);
+      if (isForNone) await sendWords(kind, number, result.says);
       if (command?.kind === "start" && result.kind === "accepted") await memory.setOptedOut(kind, number, false);
       if (!command || result.kind !== "no_match") return NOTHING;
     }

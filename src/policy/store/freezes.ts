@@ -37,6 +37,16 @@ const covers = (principal: Sql): Sql => sql`(f.scope = 'all' OR f.scope = 'agent
 /** True in SQL while the principal is frozen. Without a freeze it reads an empty table. */
 export const isFrozen = (principal: Sql): Sql => sql`EXISTS (SELECT 1 FROM freezes f WHERE ${covers(principal)})`;
 
+/**
+ * True in SQL where something happened more than a second after a freeze that is in force began: a transaction under way
+ * then may have ended since.
+ */
+export const wasFrozen = (principal: Sql, at: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM freezes f WHERE f.made_at + 1000 < ${at} AND ${covers(principal)})`;
+
+/** The beginning of the oldest freeze in force; null in SQL without any. */
+export const FROZEN_SINCE = sql`(SELECT min(made_at) FROM freezes)`;
+
 /** The same as the column `frozen` of 1 and 0. */
 export const frozenFlag = (principal: Sql): Sql => sql`CASE WHEN ${isFrozen(principal)} THEN 1 ELSE 0 END AS frozen`;
 

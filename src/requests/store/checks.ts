@@ -9,7 +9,7 @@ import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import { isFormerId } from "../../access/store/people.ts";
 import { empty, raw, sql } from "../../core/store/sql.ts";
 import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
-import { isFrozen } from "../../policy/store/freezes.ts";
+import { FROZEN_SINCE, isFrozen, wasFrozen } from "../../policy/store/freezes.ts";
 import { findGrantAt } from "../../policy/store/grants.ts";
 import { isErased, readPattern } from "../../policy/model/pattern.ts";
 import { holds } from "../../policy/model/policy.ts";
@@ -29,6 +29,16 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
         sql`SELECT ask_id AS offender FROM requests
           WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000
             AND NOT ${isFrozen(raw("asker"))} LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
+    check: "A14",
+    promise: "nothing was approved while its agent was frozen, but for what was under way",
+    look: (on) =>
+      offenders(
+        on,
+        sql`SELECT ask_id AS offender FROM requests WHERE state <> 'open' AND settled_at > ${FROZEN_SINCE}
+          AND outcome LIKE '%"approved":true%' AND ${wasFrozen(raw("asker"), raw("settled_at"))} LIMIT ${MOST_OFFENDERS}`,
       ),
   },
   {

@@ -91,12 +91,16 @@ export const REQUEST_TABLES: OwnedTables = {
         WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
     ];
   },
-  // A lease begins anew. An approval that was given keeps the deadline of its use.
   standStill: (time) => [
+    // A lease begins anew.
     sql`UPDATE requests SET expires_at = CASE WHEN expires_at >= ${NO_DEADLINE} THEN expires_at
           ELSE expires_at + ${stoodFor(sql`created_at`, time)} END,
         waited_until = CASE WHEN waited_until IS NULL THEN NULL ELSE ${time.nowMs} + lease_ms END, version = version + 1
       WHERE state = ${"open"} AND ${isFrozen(raw("asker"))}`,
+    // The calls of an approved plan are used before its deadline.
+    sql`UPDATE requests SET expires_at = expires_at + ${stoodFor(sql`created_at`, time)}
+      WHERE state = ${"answered"} AND expires_at > ${time.sinceMs} AND expires_at < ${NO_DEADLINE} AND ${isFrozen(raw("asker"))}
+        AND ask_id IN (SELECT c.plan FROM requests c WHERE c.plan IS NOT NULL AND c.used_by IS NULL)`,
   ],
   moveTimes: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
