@@ -29,7 +29,7 @@ export const GATE_CHECKS: readonly Check[] = [
     "A14",
     "no gated call was started while its agent was frozen, but for one that was under way",
     () => sql`SELECT ask_id AS offender FROM gate_calls
-      WHERE started_at > ${FROZEN_SINCE} AND ${wasFrozen(raw("asker"), raw("started_at"))}`,
+      WHERE started_at > ${FROZEN_SINCE} AND ${wasFrozen(raw("asker"), raw("gate_calls.started_at"))}`,
   ),
   checkRows(
     "W2",

@@ -38,7 +38,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
       offenders(
         on,
         sql`SELECT ask_id AS offender FROM requests WHERE state <> 'open' AND settled_at > ${FROZEN_SINCE}
-          AND outcome LIKE '%"approved":true%' AND ${wasFrozen(raw("asker"), raw("settled_at"))} LIMIT ${MOST_OFFENDERS}`,
+          AND outcome LIKE '%"approved":true%' AND ${wasFrozen(raw("asker"), raw("requests.settled_at"))} LIMIT ${MOST_OFFENDERS}`,
       ),
   },
   {
