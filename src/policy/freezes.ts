@@ -9,7 +9,9 @@ import { Refusal } from "../refusals.ts";
 import * as store from "./store/freezes.ts";
 import type { Freeze } from "./store/freezes.ts";
 
-/** Whom a freeze covers. */
+export type { Freeze } from "./store/freezes.ts";
+
+/** The agents that a freeze covers. */
 export type FreezeScope = Pick<Freeze, "scope" | "subject">;
 
 /** Who freezes or thaws, and by which way they came. */
@@ -17,6 +19,23 @@ export interface FreezeActor {
   actor: Actor & { kind: Freeze["madeByKind"] };
   via: string;
   isAdmin: boolean;
+}
+
+/** Returns the person as one who freezes; an admin freezes anything. */
+export async function freezerOf({ db }: Pick<Context, "db">, person: string, via: string): Promise<FreezeActor> {
+  const isAdmin = (await findPerson(db, person))?.role === "admin";
+  return { actor: { kind: "human", id: person }, via, isAdmin };
+}
+
+/** Returns what a freeze of the named agent covers; nothing where no key has the name. */
+export async function scopeOfAgent({ db }: Pick<Context, "db">, name: string): Promise<FreezeScope | undefined> {
+  const subject = await store.findPrincipal(db, name);
+  return subject === undefined ? undefined : { scope: "agent", subject };
+}
+
+/** Returns what a freeze of a person's agents covers; nothing where there is no such person. */
+export async function scopeOfPerson({ db }: Pick<Context, "db">, person: string): Promise<FreezeScope | undefined> {
+  return (await findPerson(db, person)) ? { scope: "person", subject: person } : undefined;
 }
 
 type FreezeContext = Pick<Context, "db" | "wake" | "newId" | "standStill">;

@@ -15,7 +15,7 @@ import { COMMAND_LINE, type CommandContext, withStore } from "../command-store.t
 import { command, EXIT, JSON_FLAG, STORE_FLAGS } from "../command.ts";
 import { print, table, utcText } from "../print.ts";
 
-/** Whoever can open the store may do what an admin may. */
+/** The store is open to its operator, who may do what an admin may. */
 const BY: FreezeActor = { actor: { kind: "server", id: COMMAND_LINE.id }, via: "cli", isAdmin: true };
 
 const WHOM = {

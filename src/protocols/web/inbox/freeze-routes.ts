@@ -1,7 +1,15 @@
-import { findPerson } from "../../../access/store/people.ts";
 import { refuseFields } from "../../../core/model/field-problem.ts";
-import { freeze, readFreezes, thaw, type FreezeActor, type FreezeScope } from "../../../policy/freezes.ts";
-import { findPrincipal, type Freeze } from "../../../policy/store/freezes.ts";
+import {
+  freeze,
+  freezerOf,
+  readFreezes,
+  scopeOfAgent,
+  scopeOfPerson,
+  thaw,
+  type Freeze,
+  type FreezeActor,
+  type FreezeScope,
+} from "../../../policy/freezes.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 import { FreezeBody, WireFreeze, WireFreezes } from "../../../wire/freeze.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
@@ -21,7 +29,7 @@ export function freezeRoutes(app: Door, door: DoorContext): void {
       schema: { tags: ["inbox"], summary: "What is frozen", response: { 200: jsonReply(WireFreezes), ...refusals } },
     },
     async (http): Promise<WireFreezes> => ({
-      freezes: (await readFreezes(ctx, await freezerOf(door, http))).map(freezeBody),
+      freezes: (await readFreezes(ctx, await callerOf(door, http))).map(freezeBody),
     }),
   );
 
@@ -37,7 +45,7 @@ export function freezeRoutes(app: Door, door: DoorContext): void {
       },
     },
     async (http) => {
-      const by = await freezerOf(door, http);
+      const by = await callerOf(door, http);
       const body = http.body as FreezeBody;
       return freezeBody(await freeze(ctx, await scopeOf(door, body, by), { ...by, reason: body.reason }));
     },
@@ -56,16 +64,15 @@ export function freezeRoutes(app: Door, door: DoorContext): void {
   );
 }
 
-async function freezerOf(door: DoorContext, http: FastifyRequest): Promise<FreezeActor> {
+async function callerOf(door: DoorContext, http: FastifyRequest): Promise<FreezeActor> {
   if (await isAdminKey(door, http)) return { actor: await administrator(door, http), via: "api", isAdmin: true };
   const { person, byKey } = await signedInPerson(door, http);
-  const isAdmin = (await findPerson(door.ctx.db, person))?.role === "admin";
-  return { actor: { kind: "human", id: person }, via: byKey ? "api" : "web", isAdmin };
+  return freezerOf(door.ctx, person, byKey ? "api" : "web");
 }
 
 /** A key that answers for an admin is no admin: it may stop everything, and start nothing but its person's own. */
 async function thawerOf(door: DoorContext, http: FastifyRequest): Promise<FreezeActor> {
-  const by = await freezerOf(door, http);
+  const by = await callerOf(door, http);
   return by.actor.kind === "human" && by.via === "api" ? { ...by, isAdmin: false } : by;
 }
 
@@ -82,8 +89,8 @@ async function scopeOf(
 ): Promise<FreezeScope> {
   if (scope === "all") return { scope, subject: "" };
   if (scope === "agent") {
-    const subject = agent === undefined ? undefined : await findPrincipal(ctx.db, agent);
-    if (subject !== undefined) return { scope, subject };
+    const found = agent === undefined ? undefined : await scopeOfAgent(ctx, agent);
+    if (found) return found;
     throw refuseFields([
       {
         message: "agent must be the name of a key, or a principal such as open:shop-bot",
@@ -93,7 +100,8 @@ async function scopeOf(
     ]);
   }
   const subject = person ?? (actor.kind === "human" ? actor.id : undefined);
-  if (subject !== undefined && (await findPerson(ctx.db, subject))) return { scope, subject };
+  const found = subject === undefined ? undefined : await scopeOfPerson(ctx, subject);
+  if (found) return found;
   throw refuseFields([{ message: "person must be the id of a person", field: "person", constraint: "unknown" }]);
 }
 
