@@ -162,10 +162,12 @@ export async function endQuestionIfOpen(
   end: "expired" | "cancelled",
   at: number,
 ): Promise<Question | undefined> {
+  // While its asker is frozen, it may be cancelled past its deadline.
+  const behind =
+    end === "cancelled" ? sql`, expires_at = CASE WHEN expires_at <= ${at} THEN ${at + 1} ELSE expires_at END` : empty;
   return questionRows.first(
     tx,
-    sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1,
-        expires_at = CASE WHEN ${end} = 'cancelled' AND expires_at <= ${at} THEN ${at} + 1 ELSE expires_at END
+    sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1 ${behind}
       WHERE ask_id = ${questionId} AND state = ${"open"} RETURNING *`,
   );
 }
