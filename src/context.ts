@@ -16,7 +16,9 @@ import type { ConversationRules } from "./conversations/model/rules.ts";
 import type { RelayRules } from "./asks/model/rules.ts";
 import type { Requesters } from "./requester.ts";
 import type { Db, Fact } from "./core/store/db.ts";
+import type { StillTime } from "./core/store/owned-tables.ts";
 import type { Readers } from "./core/store/readers.ts";
+import type { Sql } from "./core/store/sql.ts";
 import type { Wake } from "./core/store/wake.ts";
 
 /** The doors to the outside, and the rules in force. Everything that is not a function of its input comes through here. */
@@ -42,6 +44,8 @@ export interface Context {
   assignment: AssignmentRules;
   /** The requesters, and how each acts on a decision. */
   requesters: Requesters;
+  /** Returns the statements of every room that move the deadlines of frozen askers. */
+  standStill: (time: StillTime) => readonly Sql[];
   /** Notifies the module that answers executors on this node of a new ask; a hint, as wake-ups are. */
   offer: (askId: AskId) => void;
   /** Passes on what this server has committed to the module that watches it. */

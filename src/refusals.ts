@@ -56,6 +56,8 @@ export const REFUSALS = {
   not_asked: { kind: "forbidden", says: "This person was not asked." },
   not_counted: { kind: "forbidden", says: "Only enrolled people count where several have to agree." },
   self_response: { kind: "forbidden", says: "An agent may not answer its own request." },
+  frozen: { kind: "conflict", says: "The agent is frozen: nothing is approved until an admin thaws it." },
+  freeze_not_found: { kind: "not_found", says: "There is no such freeze." },
   scope_missing: { kind: "forbidden", says: "This key may not do that." },
   recipient_refused: { kind: "forbidden", says: "This server does not write to that recipient." },
   request_not_found: { kind: "not_found", says: "There is no such request." },

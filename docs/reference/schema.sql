@@ -1,4 +1,4 @@
--- The tables of a store, schema 47, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 48, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -255,6 +255,19 @@ CREATE TABLE fingerprints (
 ) STRICT;
 CREATE INDEX fingerprints_of_participant ON fingerprints (participant_id);
 
+CREATE TABLE freezes (
+  freeze_id TEXT NOT NULL PRIMARY KEY,
+  scope TEXT NOT NULL CHECK (scope IN ('all', 'person', 'agent')),
+  subject TEXT NOT NULL,
+  made_by TEXT NOT NULL,
+  made_by_kind TEXT NOT NULL,
+  via TEXT NOT NULL,
+  reason TEXT,
+  made_at INTEGER NOT NULL,
+  settled_at INTEGER NOT NULL,
+  UNIQUE (scope, subject)
+) STRICT;
+
 CREATE TABLE gate_calls (
   ask_id TEXT PRIMARY KEY,
   asker TEXT NOT NULL,
@@ -274,6 +287,7 @@ CREATE TABLE gate_calls (
   ended_at INTEGER,
   outcome TEXT CHECK (outcome IN ('result', 'error')),
   result_digest TEXT,
+  frozen_ms INTEGER NOT NULL DEFAULT 0,
   CHECK ((run IS NULL) = (state IN ('asked', 'dropped'))),
   CHECK ((run IS NULL) = (started_at IS NULL) AND (run IS NULL) = (held_until IS NULL) AND (run IS NULL) = (consent_digest IS NULL)),
   CHECK ((state = 'ended') = (ended_at IS NOT NULL) AND (state = 'ended') = (outcome IS NOT NULL) AND (state = 'ended') = (result_digest IS NOT NULL))

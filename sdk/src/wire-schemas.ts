@@ -22,6 +22,7 @@ export type {
   WireOwnConversation as OwnConversation,
   WireOwnConversationPage as OwnConversationPage,
 } from "../../src/wire/conversation.ts";
+export type { FreezeBody as NewFreeze, WireFreeze as Freeze, WireFreezes as Freezes } from "../../src/wire/freeze.ts";
 export type {
   InboxDecisionBody as InboxDecision,
   WireAlike as Alike,

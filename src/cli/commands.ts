@@ -169,6 +169,12 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
         "have the running server tell an endpoint something that did not happen, and say what it answered",
     }),
   },
+  "Stop agents": {
+    ...from(() => import("./policy/freeze.ts"), {
+      freeze: "allow nothing to an agent, a person's agents or all of them from now on; their deadlines stand still",
+      thaw: "end that: deadlines go on with the time that was left, and what was approved before is handed out",
+    }),
+  },
   "Decide without asking": {
     ...from(() => import("./policy/policy.ts"), {
       "policy test":

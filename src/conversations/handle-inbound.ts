@@ -1,6 +1,6 @@
 import { DECIDED_ELSEWHERE } from "../requests/end/closing-sentence.ts";
 import type { Context } from "../context.ts";
-import type { InboundMessage, InboundResult } from "../requests/model/inbound-message.ts";
+import { SENDER_RULES, type InboundMessage, type InboundResult } from "../requests/model/inbound-message.ts";
 import type { Queryable } from "../core/store/db.ts";
 import { isPostedBy } from "../requests/model/carrier.ts";
 import { findDeliveriesInConversation, type Delivery } from "../requests/store/deliveries.ts";
@@ -11,18 +11,24 @@ import { existingResult } from "../requests/inbound/refused.ts";
 import { isDecidedBy } from "../requests/inbound/sender.ts";
 import { tellSender } from "../requests/inbound/tell-sender.ts";
 import { tokensOf } from "../requests/links/delivery-tokens.ts";
+import { freezeByWord, tellFrozen } from "./freeze-by-word.ts";
 import { converse, talkingOf, type Talking } from "./converse.ts";
 import type { Conversation } from "./store/conversations.ts";
 
 /**
  * Handles a message that came through a channel: drops repeats, and lets it answer the request it is for. A message
- * that answers nothing goes to the conversation it belongs to. Resolves with the reply to the sender.
+ * that answers nothing goes to the conversation it belongs to, and one that freezes agents is for nobody else. Resolves with the reply to the sender.
  */
 export async function handleInbound(ctx: Context, publicUrl: string, message: InboundMessage): Promise<InboundResult> {
   const talking = await talkingOf(ctx.db, message);
   if (talking?.isKept) return REPEATED;
   const waiting = talking && !isNamed(message.match) ? await waitingIn(ctx.db, message, talking) : [];
   const found = await matchMessage(ctx, message, waiting);
+  const frozen = await freezeByWord(ctx, publicUrl, message);
+  if (frozen) {
+    if (!SENDER_RULES[message.sender.kind].isAnsweredAtOnce) await tellFrozen(ctx, found, frozen);
+    return frozen;
+  }
   if (message.optionOnly && !isOffered(found, message)) return NOTHING;
   if (talking && !talking.talk.goesOn && found.kind !== "nothing") return REPEATED;
   if (talking && (found.kind === "nothing" || isOver(ctx, found, message, talking))) {

@@ -1,11 +1,11 @@
 import type { Context } from "../context.ts";
 import { readExactJson } from "../lib/json/exact-json.ts";
 import { transact } from "../core/store/transact.ts";
-import { requestTopic, watch } from "../core/store/wake.ts";
+import { FREEZES_TOPIC, requestTopic, watch } from "../core/store/wake.ts";
 import type { Policy } from "../policy/model/policy.ts";
 import { bindCall, type BoundCall } from "../requests/model/bound-call.ts";
 import type { Request, Audience, ForeignSchema } from "../requests/model/request.ts";
-import { readRequest, waitForRequest } from "../requests/read/read-request.ts";
+import { readRequest, untilDueMs, waitForRequest } from "../requests/read/read-request.ts";
 import { isForPeople, requestCall, type CallInput } from "../requests/create/request-call.ts";
 import { Refusal } from "../refusals.ts";
 import { functionOf, GATE_DOOR, GOOD_AFTER_MS, sameHashOf, type GateCall } from "./model/gate-call.ts";
@@ -102,13 +102,13 @@ async function startInTurn(
 ): Promise<Awaited<ReturnType<typeof startCall>>> {
   const until = ctx.clock.monotonic() + waitMs;
   const before = request.plan === undefined ? undefined : await findCallBefore(ctx.db, request.id);
-  const topics = before ? [requestTopic(before.requestId)] : [];
+  const topics = [FREEZES_TOPIC, ...(before ? [requestTopic(before.requestId)] : [])];
   using changes = watch(ctx, topics, [ctx.stopping, signal]);
   for (;;) {
     const call = await startCall(ctx, request, { run, policyVersion: policy().policyVersion });
     const leftMs = until - ctx.clock.monotonic();
     if (call !== "behind" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return call;
-    await changes.next(Math.min(leftMs, Math.max(20, request.expiresAt - ctx.clock.now() + 5)));
+    await changes.next(Math.min(leftMs, untilDueMs(ctx, request)));
   }
 }
 

@@ -3,6 +3,7 @@ import type { RequestId } from "../core/model/ids.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
+import { findFreeze } from "../policy/store/freezes.ts";
 import { Refusal } from "../refusals.ts";
 import { aboutRequest } from "../requests/create/create-request.ts";
 import type { Ending } from "../requests/end/finish.ts";
@@ -18,7 +19,7 @@ import { dropIfAsked, findCallBefore, findGateCall, settleUnknown, startIfAsked 
  * Uses the approval: the call may run, once, as this run. The same run gets the same result again, so that a lost reply
  * loses nothing. Returns nothing where the call may not run: another run has it, it came too late, the policy is
  * another by now, or the stored call is not the approved one (spec/gate 3). A call of a plan is `behind` until the call
- * before it has run.
+ * before it has run, and every call while its agent is frozen.
  */
 export async function startCall(
   ctx: StartContext,
@@ -33,6 +34,7 @@ export async function startCall(
     if (!call || call.asker !== request.asker || call.digest !== digestFor(request, call)) return null;
     if (call.run === run && call.state === "started") return call;
     if (call.state !== "asked" || call.policyVersion !== policyVersion) return null;
+    if (await findFreeze(tx, request.asker)) return "behind";
     const use = useKey(request.id, run);
     const next =
       request.plan === undefined ? undefined : await lockTurn(ctx, tx, { ...request, plan: request.plan }, use);

@@ -1,6 +1,6 @@
 import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
-import { asOf, type Answer, type Question } from "./model/question.ts";
+import { asOf, isOverdue, type Answer, type Question } from "./model/question.ts";
 import { checkAnswer, type UncheckedAnswer } from "./model/check-answer.ts";
 import type { Caller, AnsweringIdentity } from "./model/participant.ts";
 import { CROWD } from "./model/participant.ts";
@@ -216,10 +216,10 @@ async function chargeNetwork(ctx: Context, tx: Tx, identified: Identified, calle
  * Returns the question as it is now. One that the clock alone has ended is looked at again with its row held: an answer that
  * came in time may be committing at this very moment, and a caller that came too late must receive how it really ended.
  */
-async function heldIfDue(tx: Tx, { question, now }: QuestionAt): Promise<Question> {
-  if (question.state !== "open" || now < question.expiresAt) return question;
+async function heldIfDue(tx: Tx, { question, ...at }: QuestionAt): Promise<Question> {
+  if (question.state !== "open" || !isOverdue({ question, ...at })) return question;
   const held = await lockQuestion(tx, question.id);
-  return held ? asOf(held.question, held.now) : asOf(question, now);
+  return held ? asOf(held.question, held.now) : asOf(question, at.now);
 }
 
 /** Why a person whose answer was not found cannot answer any more: with the answer, retention may have deleted the question. */

@@ -1,3 +1,4 @@
+import { isOverdue } from "./model/question.ts";
 import type { Context } from "../context.ts";
 import { stateOfWait } from "./model/wait.ts";
 import { lockQuestion } from "./store/questions.ts";
@@ -18,7 +19,7 @@ export async function cancelWait(ctx: Context, waitId: string, asker: string): P
     const held = wait && (await lockQuestion(tx, wait.questionId));
     if (!held) return false;
     const responses = (await listResponses(tx, [held.question])).get(held.question.id) ?? [];
-    const isDue = held.question.state === "open" && held.now >= held.question.expiresAt;
+    const isDue = held.question.state === "open" && isOverdue(held);
     if (isDue || stateOfWait(wait, held.question, responses).status !== "working") return true;
     if (await cancelWaitIfOpen(tx, waitId)) tx.wake(questionTopic(wait.questionId));
     return true;

@@ -1,6 +1,6 @@
 import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
-import type { Question } from "./model/question.ts";
+import { isOverdue, type Question } from "./model/question.ts";
 import { refuseFields } from "../core/model/field-problem.ts";
 import { Refusal } from "../refusals.ts";
 import { findQuestion, type NewQuestion } from "./store/questions.ts";
@@ -101,5 +101,5 @@ async function claimOrFind(
 
 async function isOpen(tx: Tx, questionId: QuestionId): Promise<boolean> {
   const found = await findQuestion(tx, questionId);
-  return found !== undefined && found.question.state === "open" && found.now < found.question.expiresAt;
+  return found !== undefined && found.question.state === "open" && !isOverdue(found);
 }

@@ -1,6 +1,6 @@
 import type { QuestionId } from "../core/model/ids.ts";
 import type { Context } from "../context.ts";
-import { asOf, type Question } from "./model/question.ts";
+import { asOf, isOverdue, type Question } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
 import { endQuestionIfOpen, insertOutcome, lockQuestion, type QuestionAt } from "./store/questions.ts";
 import type { Tx } from "../core/store/db.ts";
@@ -17,7 +17,7 @@ import { writeNotes } from "../core/store/audit.ts";
 export async function expireQuestion(ctx: Context, questionId: QuestionId): Promise<Question | undefined> {
   return transact(ctx, async (tx) => {
     const held = await lockQuestion(tx, questionId);
-    if (!held || held.question.state !== "open" || held.now < held.question.expiresAt) return held?.question;
+    if (!held || held.question.state !== "open" || !isOverdue(held)) return held?.question;
     // point: expire-held
     return endAsk(ctx, tx, held.question, { end: "expired", at: held.question.expiresAt, principal: "clock" });
   });
@@ -33,8 +33,9 @@ const COMMITS_WITHIN_MS = 10_000;
  *
  * @throws {Refusal} `store_unavailable` when the store takes no writes and the deadline has only just passed
  */
-export async function settleIfDue(ctx: Context, { question, now }: QuestionAt): Promise<Question> {
-  if (question.state !== "open" || now < question.expiresAt) return question;
+export async function settleIfDue(ctx: Context, held: QuestionAt): Promise<Question> {
+  const { question, now } = held;
+  if (question.state !== "open" || !isOverdue(held)) return question;
   try {
     return (await expireQuestion(ctx, question.id)) ?? asOf(question, now);
   } catch (error) {
@@ -78,10 +79,10 @@ async function endAsk(
 export async function cancelHeld(
   ctx: Pick<Context, "requesters">,
   tx: Tx,
-  { question, now }: QuestionAt,
+  held: QuestionAt,
   principal: string,
 ): Promise<Question> {
-  if (now >= question.expiresAt)
-    return endAsk(ctx, tx, question, { end: "expired", at: question.expiresAt, principal: "clock" });
+  const { question, now } = held;
+  if (isOverdue(held)) return endAsk(ctx, tx, question, { end: "expired", at: question.expiresAt, principal: "clock" });
   return endAsk(ctx, tx, question, { end: "cancelled", at: now, principal });
 }

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import type { Request, RequestForm } from "../requests/model/request.ts";
-import type { Question } from "./model/question.ts";
+import { isOverdue, type Question } from "./model/question.ts";
 import { titleOf } from "../core/model/title.ts";
 import { Refusal } from "../refusals.ts";
 import { findRequest } from "../requests/store/requests.ts";
@@ -17,10 +17,11 @@ import { cancelRequest } from "../requests/end/end.ts";
  */
 export async function stepFallback(ctx: Context, fallback: Fallback): Promise<void> {
   const found = await findQuestion(ctx.db, fallback.questionId);
-  const isOpen = found?.question.state === "open" && found.now < found.question.expiresAt;
+  const isOpen = found?.question.state === "open" && !isOverdue(found);
   if (fallback.addressedId === null) {
     if (!found || !isOpen || found.question.n > 0) return over(ctx, fallback);
     const leftSeconds = Math.floor((found.question.expiresAt - found.now) / 1000);
+    if (found.isFrozen) return;
     if (leftSeconds < 1) return over(ctx, fallback);
     return askPerson(ctx, fallback, found.question, leftSeconds);
   }

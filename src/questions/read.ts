@@ -131,5 +131,7 @@ export function readingAt({ question, responses }: QuestionReading, version: num
 
 /** Until when to wait without being woken: the deadline, and a little so that the store's clock has passed it too. */
 export function untilDeadline(ctx: Context, question: Question): number {
-  return Math.max(20, question.expiresAt - ctx.clock.now() + 5);
+  const leftMs = question.expiresAt - ctx.clock.now();
+  // One that is open long after its deadline stands still.
+  return leftMs < -1000 ? 1000 : Math.max(20, leftMs + 5);
 }

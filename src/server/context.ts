@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { standStill } from "../backup/store/owned-tables.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { openContainedFiles } from "../lib/files/contained-files.ts";
@@ -47,6 +48,7 @@ export function openContext(config: Config, sources: ContextSources): Context {
     readers: openReaders(clock),
     askerBounds: openAskerBounds(),
     openWaits: openWaitList(),
+    standStill,
     crowd: config.crowd.rules,
     conversations: config.conversations,
     relay: config.relayRules,

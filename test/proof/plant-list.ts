@@ -73,7 +73,7 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "deadline by the node's clock",
     file: "src/questions/expire.ts",
-    find: "|| held.now < held.question.expiresAt) return held?.question;",
+    find: "|| !isOverdue(held)) return held?.question;",
     put: "|| ctx.clock.now() < held.question.expiresAt) return held?.question;",
     harness: "sim",
     fast: true,
@@ -133,8 +133,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "cancel and expiry read the row without holding it",
     file: "src/questions/store/questions.ts",
-    find: 'lockedRows(tx, "questions", sql`ask_id = ${questionId}`)',
-    put: "sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`",
+    find: 'lockedRows(tx, "questions", sql`ask_id = ${questionId}`, sql`, ${FROZEN}`)',
+    put: "sql`SELECT *, parley_now() AS now, ${FROZEN} FROM questions WHERE ask_id = ${questionId}`",
     harness: "race",
     says: /answered 500/,
   },

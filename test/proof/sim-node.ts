@@ -1,3 +1,4 @@
+import { standStill } from "../../src/backup/store/owned-tables.ts";
 import { DEFAULT_ADDRESSED_RULES } from "../../src/requests/model/rules.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { DEFAULT_RELAY_RULES } from "../../src/asks/model/rules.ts";
@@ -121,6 +122,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     readers: openReaders(clock),
     askerBounds: openAskerBounds(),
     openWaits: openWaitList(),
+    standStill,
     crowd: world.rules,
     relay: DEFAULT_RELAY_RULES,
     offer: () => undefined,

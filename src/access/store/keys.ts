@@ -102,10 +102,25 @@ export async function findKeyNamed(on: Queryable, name: string): Promise<string 
   return row?.key_id;
 }
 
+/** Returns the principal of the newest key of a program that has this name in whatever case, that of an agent first. */
+export async function findPrincipalNamed(on: Queryable, name: string): Promise<string | undefined> {
+  const row = await first<{ principal: string }>(
+    on,
+    sql`SELECT scope || ':' || name AS principal FROM keys
+      WHERE scope IN ('agent', 'executor', 'assign') AND lower(name) = ${name.toLowerCase()}
+      ORDER BY CASE scope WHEN 'agent' THEN 0 ELSE 1 END, created_at DESC, key_id LIMIT 1`,
+  );
+  return row?.principal;
+}
+
 /** The key was seen now. */
 export async function touchKey(tx: Tx, id: string): Promise<void> {
   await tx.all(sql`UPDATE keys SET used_at = (SELECT parley_now()) WHERE key_id = ${id}`);
 }
+
+/** True in SQL where the person owns, or ever owned, a key that speaks for the principal. */
+export const speaksFor = (person: Sql, principal: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM keys k WHERE k.person = ${person} AND k.scope || ':' || k.name = ${principal})`;
 
 /** True when the person owns, or ever owned, a key that speaks for the principal. */
 export async function ownsKeyOf(on: Queryable, person: string, principal: string): Promise<boolean> {

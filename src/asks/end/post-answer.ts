@@ -66,7 +66,7 @@ export async function postAnswer(ctx: Context, who: AskAnswerer, input: AskAnswe
   }
   if (ask.jobId !== input.jobId || ask.stepId !== input.stepId) throw new Refusal("answer_mismatch");
   if (who.person === null && isDecision(ask)) throw new Refusal("person_needed");
-  const isDue = ask.status === "PENDING" && found.now >= ask.expiresAt;
+  const isDue = ask.status === "PENDING" && found.now >= ask.expiresAt && !found.isFrozen;
   if (isDue) await expireAsk(ctx, ask.id);
 
   // A pending ask has no answer.

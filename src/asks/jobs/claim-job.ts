@@ -46,7 +46,7 @@ export async function claimJobFor(
     const claimed = await claimOnce(ctx, input);
     if (claimed) return claimed;
     // A rival took the one that was found; there may be others.
-    if (await hasClaimable(ctx.db, input.kinds)) continue;
+    if (await hasClaimable(ctx.db, input.kinds, input.holder)) continue;
     const leftMs = until - ctx.clock.monotonic();
     if (leftMs <= 0 || ctx.stopping.aborted) return undefined;
     await changes.next(leftMs);

@@ -76,6 +76,9 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   let judged = await judge(ctx.db, { policy, preset: isPresetFor(ask, job.job) ? machine.preset : null }, input);
   machine.observe?.({ kind: "policy", decision: judged.decision, defaulted: judged.trace.defaulted });
   let step = afterPolicy(ask, judged, ctx.relay);
+  // Only a denial ends it, and people may have it; machines see to the rest after the thaw.
+  const isDenied = step.to === "end" && step.answer.status === "REJECTED";
+  if (held.isFrozen && step.to !== "people" && !isDenied) return true;
   if (step.to === "end") stages.splice(1);
   pass("policy", step.to === "end" ? step.answer.status.toLowerCase() : `${judged.decision}: ${judged.because}`);
 

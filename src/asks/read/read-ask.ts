@@ -1,6 +1,6 @@
 import { ASK_TYPES, type AskType } from "../../core/model/ask-type.ts";
 import type { Context } from "../../context.ts";
-import { timeoutText } from "../model/people.ts";
+import { isDecision, timeoutText } from "../model/people.ts";
 import { errorText, type AskAnswer, type Ask } from "../model/ask.ts";
 import { Refusal } from "../../refusals.ts";
 import { findJob, lockJob } from "../store/jobs.ts";
@@ -10,7 +10,7 @@ import type { AskPosition, AskAt } from "../store/asks.ts";
 import { readWhenBack } from "../../core/read-when-back.ts";
 import { shareRun } from "../../core/store/share-read.ts";
 import { transact } from "../../core/store/transact.ts";
-import { askTopic, watch } from "../../core/store/wake.ts";
+import { askTopic, FREEZES_TOPIC, watch } from "../../core/store/wake.ts";
 import { expireRequest } from "../../requests/end/end.ts";
 import { expireQuestion } from "../../questions/expire.ts";
 import { readersFor } from "../../requests/read/read-request.ts";
@@ -25,11 +25,18 @@ export interface Reader {
 
 /** Returns an ask as it is now: past its deadline it is ended first, so that it is never shown as pending. */
 async function asOfNow(ctx: Context, held: AskAt): Promise<AskAt> {
-  const { ask, now } = held;
+  const { ask, now, isFrozen } = held;
+  if (isFrozen) return waiting(held);
   if (ask.status !== "PENDING" || now < ask.expiresAt) return held;
   if (ask.addressedId !== null) await expireRequest(ctx, ask.addressedId);
   else await expireAsk(ctx, ask.id);
   return (await store.findAsk(ctx.db, ask.id)) ?? held;
+}
+
+/** A decision that allows something is not handed out while its asker is frozen: the ask is shown as pending. */
+function waiting(held: AskAt): AskAt {
+  const isHeldBack = held.ask.status === "ANSWERED" && isDecision(held.ask);
+  return isHeldBack ? { ...held, ask: { ...held.ask, status: "PENDING" } } : held;
 }
 
 /**
@@ -44,7 +51,7 @@ export async function expireAsk(ctx: Context, id: string): Promise<boolean> {
   return transact(ctx, async (tx) => {
     const job = await lockJob(tx, found.ask.jobId);
     const held = await store.lockAsk(tx, id);
-    if (!job || held?.ask.status !== "PENDING" || held.now < held.ask.expiresAt) return false;
+    if (!job || held?.ask.status !== "PENDING" || held.now < held.ask.expiresAt || held.isFrozen) return false;
     if (held.ask.addressedId !== null || held.ask.questionId !== null) return false;
     const { ask } = held;
     const settled = await settleAskIn(
@@ -95,6 +102,9 @@ async function mayRead(ctx: Context, ask: Ask, { principal, readsAll }: Reader):
 /** So often an ask is looked at that should be over. */
 const OVERDUE_MS = 250;
 
+/** The wake-up of a thaw may be lost. */
+const THAWED_WITHIN_MS = 1000;
+
 /** The result of a long poll. */
 export interface Polled {
   ask: Ask;
@@ -115,8 +125,8 @@ export async function waitForAnswer(
   { waitMs, signal, onTurn }: { waitMs: number; signal: AbortSignal; onTurn?: (ask: Ask) => Promise<number> },
 ): Promise<Polled> {
   const until = ctx.clock.monotonic() + waitMs;
-  using changes = watch(ctx, [askTopic(id)], [signal, ctx.stopping]);
-  let { ask, now } = await readAsk(ctx, id, reader);
+  using changes = watch(ctx, [askTopic(id), FREEZES_TOPIC], [signal, ctx.stopping]);
+  let { ask, now, isFrozen } = await readAsk(ctx, id, reader);
   for (;;) {
     if (ask.status !== "PENDING") return { ask, answer: await deliverAnswer(ctx, ask, reader) };
     const leftMs = until - ctx.clock.monotonic();
@@ -124,8 +134,8 @@ export async function waitForAnswer(
     const turnMs = (await onTurn?.(ask)) ?? Number.POSITIVE_INFINITY;
     // One without a deadline of its own is not over with its machines' time.
     const dueMs = ask.expiresAt > now ? ask.expiresAt - now : OVERDUE_MS;
-    await changes.next(Math.min(leftMs, turnMs, dueMs));
-    ({ ask, now } = await readWhenBack(ctx, () => readAgain(ctx, id), { waitMs: leftMs, signal }));
+    await changes.next(Math.min(leftMs, turnMs, isFrozen ? THAWED_WITHIN_MS : dueMs));
+    ({ ask, now, isFrozen } = await readWhenBack(ctx, () => readAgain(ctx, id), { waitMs: leftMs, signal }));
   }
 }
 
@@ -173,7 +183,7 @@ export async function listHistory(
   );
   const last = shown.at(-1)?.ask;
   return {
-    asks: shown.map(({ ask }) => ({ ask, answer: answers.get(ask.id) ?? null })),
+    asks: shown.map(({ ask }) => ({ ask, answer: ask.status === "PENDING" ? null : (answers.get(ask.id) ?? null) })),
     next: found.length > page.limit && last ? { at: last.createdAt, id: last.id } : null,
   };
 }

@@ -66,12 +66,14 @@ export interface MachineEnd extends EndedIn {
 
 /**
  * Ends an ask with what a machine answered, unless it is over. Returns false where a grant that allowed it was revoked
- * meanwhile: then nothing has happened, and it has to be judged again.
+ * meanwhile: then nothing has happened, and it has to be judged again. An ask whose asker was frozen meanwhile waits
+ * for the thaw.
  */
 export async function endByMachine(ctx: Context, ask: Ask, given: NewAskAnswer, end: MachineEnd): Promise<boolean> {
   return transact(ctx, async (tx) => {
     const [job, held] = await Promise.all([lockJob(tx, ask.jobId), lockAsk(tx, ask.id)]);
     if (!job || held?.ask.status !== "PENDING") return true;
+    if (held.isFrozen && given.status === "ANSWERED") return true;
     const { judged, keep, repeats, ...ended } = end;
     if (judged && given.source === "policy" && !(await noteSpared(tx, judged))) return false;
     if (judged && isFirst(held)) await noteObserved(tx, judged);
@@ -145,7 +147,7 @@ export async function handToPublic(
   await transact(ctx, async (tx) => {
     const [job, held] = await Promise.all([lockJob(tx, ask.jobId), lockAsk(tx, ask.id)]);
     if (!job || held?.ask.status !== "PENDING" || held.ask.questionId !== null) return;
-    if (held.ask.constraints.timeoutS !== undefined && held.now >= held.ask.expiresAt) return;
+    if (held.ask.constraints.timeoutS !== undefined && held.now >= held.ask.expiresAt && !held.isFrozen) return;
     const handed = await askPublicIn(ctx, tx, held, plan);
     if (!handed) return;
     await noteObserved(tx, judged);

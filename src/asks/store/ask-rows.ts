@@ -10,7 +10,8 @@ import type {
   StageRecord,
 } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
-import { sql } from "../../core/store/sql.ts";
+import { raw, sql } from "../../core/store/sql.ts";
+import { frozenFlag } from "../../policy/store/freezes.ts";
 
 /** One row of `asks`, with the store's clock. */
 export interface AskRow {
@@ -40,6 +41,7 @@ export interface AskRow {
   tries: number;
   wire: string;
   now: number;
+  frozen: number;
 }
 
 /** The parts of an ask that are stored as JSON and never queried; `call` is the `sealedCall`. */
@@ -71,6 +73,8 @@ export interface AskAt {
   policyTrace: PolicyTrace | null;
   tries: number;
   now: number;
+  /** Its principal is frozen. */
+  isFrozen: boolean;
 }
 
 /** Returns constraints as `constraints_json` holds them: in the names of the protocol (spec/relay 3 and 16). */
@@ -96,6 +100,9 @@ function readConstraints(text: string): AskConstraints {
     ...(allowedTools && { allowedTools }),
   };
 }
+
+/** The column that says whether the principal of an ask is frozen. */
+export const FROZEN = frozenFlag(raw("principal"));
 
 /** True of an ask whose asker set its deadline; within a JSON text these characters would be escaped. */
 export const HAS_OWN_DEADLINE = sql`(constraints_json LIKE '%"timeout_s":%' OR constraints_json LIKE '%"timeoutS":%')`;
@@ -138,6 +145,7 @@ export function toAt(row: AskRow): AskAt {
     policyTrace: wire.trace ?? null,
     tries: row.tries,
     now: row.now,
+    isFrozen: row.frozen === 1,
   };
 }
 

@@ -6,6 +6,7 @@ import { ALL_READERS } from "../../requests/model/audience.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import {
   constraintsText,
+  FROZEN,
   HAS_OWN_DEADLINE,
   toAt,
   wireWith,
@@ -14,7 +15,8 @@ import {
   type AskAt,
 } from "./ask-rows.ts";
 import { lockedRows } from "../../core/store/locked-rows.ts";
-import { empty, join, sql } from "../../core/store/sql.ts";
+import { empty, join, raw, sql } from "../../core/store/sql.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
 import { hasReader } from "../../requests/store/tables.ts";
 
 export type { AskAt } from "./ask-rows.ts";
@@ -55,31 +57,37 @@ export async function insertAskIfNew(tx: Tx, ask: NewAskRow): Promise<AskAt | un
         ${ask.epoch}, ${ask.principal}, ${leader?.stage ?? "intake"},
         coalesce(${sharedDeadline}, (SELECT parley_now()) + ${ask.timeoutMs}), ${ask.sameHash},
         ${ask.joinedTo}, (SELECT parley_now()) + ${ask.respondInMs}, 0, ${JSON.stringify(wire)})
-      ON CONFLICT (ask_id) DO NOTHING RETURNING *, created_at AS now`,
+      ON CONFLICT (ask_id) DO NOTHING RETURNING *, created_at AS now, ${FROZEN}`,
   );
   return row && toAt(row);
 }
 
 export async function findAsk(on: Queryable, id: string): Promise<AskAt | undefined> {
-  const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${id}`);
+  const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now, ${FROZEN} FROM asks WHERE ask_id = ${id}`);
   return row && toAt(row);
 }
 
 /** Returns the ask that an ask to people stands for. */
 export async function findAskOfRequest(on: Queryable, addressedId: string): Promise<AskAt | undefined> {
-  const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE addressed_id = ${addressedId}`);
+  const row = await first<AskRow>(
+    on,
+    sql`SELECT *, parley_now() AS now, ${FROZEN} FROM asks WHERE addressed_id = ${addressedId}`,
+  );
   return row && toAt(row);
 }
 
 /** Returns the ask that a question to the crowd stands for. */
 export async function findByQuestion(on: Queryable, questionId: QuestionId): Promise<AskAt | undefined> {
-  const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE question_id = ${questionId}`);
+  const row = await first<AskRow>(
+    on,
+    sql`SELECT *, parley_now() AS now, ${FROZEN} FROM asks WHERE question_id = ${questionId}`,
+  );
   return row && toAt(row);
 }
 
 /** Holds an ask to the end of the transaction; its job is held before it. */
 export async function lockAsk(tx: Tx, id: string): Promise<AskAt | undefined> {
-  const row = await first<AskRow>(tx, lockedRows(tx, "asks", sql`ask_id = ${id}`));
+  const row = await first<AskRow>(tx, lockedRows(tx, "asks", sql`ask_id = ${id}`, sql`, ${FROZEN}`));
   return row && toAt(row);
 }
 
@@ -101,7 +109,7 @@ export async function endAsk(
     tx,
     sql`UPDATE asks SET status = ${end.status}, stage = ${end.stage}, ended_at = ${end.at},
         respond_at = CASE WHEN ${end.teaches ? 1 : 0} = 1 THEN parley_now() ELSE NULL END, consent_digest = coalesce(consent_digest, ${end.consentDigest}), wire = ${wireWith(held, end.stages, null)}
-      WHERE ask_id = ${held.ask.id} AND status = ${"PENDING"} RETURNING *, parley_now() AS now`,
+      WHERE ask_id = ${held.ask.id} AND status = ${"PENDING"} RETURNING *, parley_now() AS now, ${FROZEN}`,
   );
   return toAt(row);
 }
@@ -133,7 +141,7 @@ export async function advanceAsk(tx: Tx, held: AskAt, to: Advance): Promise<AskA
         addressed_id = coalesce(${to.addressedId ?? null}, addressed_id),
         question_id = coalesce(${to.questionId ?? null}, question_id),
         wire = ${wireWith(held, to.stages, to.policyTrace ?? null)}
-      WHERE ask_id = ${held.ask.id} AND status = ${"PENDING"} RETURNING *, parley_now() AS now`,
+      WHERE ask_id = ${held.ask.id} AND status = ${"PENDING"} RETURNING *, parley_now() AS now, ${FROZEN}`,
   );
   return row && toAt(row);
 }
@@ -145,7 +153,7 @@ export async function claimAsk(tx: Tx, id: string, forMs: number): Promise<AskAt
   const row = await first<AskRow>(
     tx,
     sql`UPDATE asks SET respond_at = parley_now() + ${forMs}, tries = tries + 1
-      WHERE ask_id = ${id} AND ${isDue} RETURNING *, parley_now() AS now`,
+      WHERE ask_id = ${id} AND ${isDue} RETURNING *, parley_now() AS now, ${FROZEN}`,
   );
   return row && toAt(row);
 }
@@ -163,6 +171,7 @@ export async function claimLesson(tx: Tx, id: string): Promise<boolean> {
 export async function findUnresponded(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM asks WHERE respond_at IS NOT NULL AND respond_at <= (SELECT parley_now())
+        AND NOT (status = 'PENDING' AND ${isFrozen(raw("principal"))})
       ORDER BY respond_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
@@ -172,7 +181,8 @@ export async function findUnresponded(on: Queryable, limit: number): Promise<str
 export async function findDueAsks(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM asks WHERE status = 'PENDING' AND expires_at <= (SELECT parley_now()) AND addressed_id IS NULL
-      AND question_id IS NULL AND ${HAS_OWN_DEADLINE} ORDER BY expires_at LIMIT ${limit}`,
+      AND question_id IS NULL AND ${HAS_OWN_DEADLINE}
+        AND NOT ${isFrozen(raw("principal"))} ORDER BY expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
 }
@@ -180,7 +190,7 @@ export async function findDueAsks(on: Queryable, limit: number): Promise<string[
 /** Returns a job's pending asks, of every epoch, or of one. */
 export async function listPendingOfJob(on: Queryable, jobId: string, epoch?: number): Promise<AskAt[]> {
   const rows = await on.all<AskRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE job_id = ${jobId} AND status = 'PENDING'
+    sql`SELECT *, (SELECT parley_now()) AS now, ${FROZEN} FROM asks WHERE job_id = ${jobId} AND status = 'PENDING'
       ${epoch === undefined ? empty : sql`AND epoch = ${epoch}`} ORDER BY created_at, ask_id`,
   );
   return rows.map(toAt);
@@ -189,7 +199,7 @@ export async function listPendingOfJob(on: Queryable, jobId: string, epoch?: num
 /** Returns pending asks that share the answer of another, the newest first. */
 export async function listJoined(on: Queryable, askId: AskId): Promise<AskAt[]> {
   const rows = await on.all<AskRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE joined_to = ${askId} AND status = 'PENDING'
+    sql`SELECT *, (SELECT parley_now()) AS now, ${FROZEN} FROM asks WHERE joined_to = ${askId} AND status = 'PENDING'
       ORDER BY epoch DESC, created_at DESC, ask_id DESC`,
   );
   return rows.map(toAt);
@@ -232,7 +242,7 @@ export async function findSameOfEarlierEpoch(
   if (epoch === 0) return undefined;
   const row = await first<AskRow>(
     on,
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks
+    sql`SELECT *, (SELECT parley_now()) AS now, ${FROZEN} FROM asks
       WHERE job_id = ${jobId} AND same_hash = ${sameHash} AND epoch < ${epoch} AND joined_to IS NULL
       ORDER BY created_at DESC, ask_id DESC LIMIT 1`,
   );
@@ -266,7 +276,7 @@ export async function listAsksOfJob(
   { after, limit }: { after?: AskPosition; limit: number },
 ): Promise<AskAt[]> {
   const rows = await on.all<AskRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE job_id = ${jobId}
+    sql`SELECT *, (SELECT parley_now()) AS now, ${FROZEN} FROM asks WHERE job_id = ${jobId}
       ${after === undefined ? empty : sql`AND (created_at > ${after.at} OR created_at = ${after.at} AND ask_id > ${after.id})`}
       ORDER BY created_at, ask_id LIMIT ${limit}`,
   );
@@ -286,7 +296,7 @@ export async function listPendingAsks(
       ? sql`AND addressed_id IS NOT NULL`
       : sql`AND ${hasReader(sql`asks.addressed_id`, readers)}`;
   const rows = await on.all<AskRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks
+    sql`SELECT *, (SELECT parley_now()) AS now, ${FROZEN} FROM asks
       WHERE status = 'PENDING' AND joined_to IS NULL AND ask_type IN (${join([...types])}) ${shown}
       ${after === undefined ? empty : sql`AND (expires_at > ${after.at} OR expires_at = ${after.at} AND ask_id > ${after.id})`}
       ORDER BY expires_at, ask_id LIMIT ${limit}`,

@@ -1,5 +1,6 @@
 import { checkRows, type Check } from "../../core/store/check.ts";
-import { empty, sql, type Sql } from "../../core/store/sql.ts";
+import { empty, raw, sql, type Sql } from "../../core/store/sql.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
 import { SHOWN_KEYS } from "../../access/store/tables.ts";
 import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
 import { SHOWN_QUESTIONS } from "../../questions/store/tables.ts";
@@ -87,6 +88,7 @@ export const RELAY_CHECKS: readonly Check[] = [
     "no ask of a job is pending more than two seconds past its deadline, or after its job",
     () => sql`SELECT ask_id AS offender FROM asks
         WHERE status = 'PENDING' AND expires_at < (SELECT parley_now()) - 2000
+          AND NOT ${isFrozen(raw("principal"))}
       UNION SELECT a.ask_id FROM asks a JOIN jobs j ON j.job_id = a.job_id
         WHERE a.status = 'PENDING' AND j.ended_at IS NOT NULL`,
   ),

@@ -2,7 +2,8 @@ import type { Job, JobState } from "../model/ask.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, rowsOf } from "../../core/store/rows.ts";
 import { lockedRows } from "../../core/store/locked-rows.ts";
-import { empty, join, sql } from "../../core/store/sql.ts";
+import { empty, join, raw, sql } from "../../core/store/sql.ts";
+import { hasTime, isFrozen } from "../../policy/store/freezes.ts";
 import { jobTopic } from "../../core/store/wake.ts";
 
 /** A job with what only the store needs, and the store's clock, read by one statement. */
@@ -141,7 +142,7 @@ export async function recountPending(tx: Tx, held: Pick<Job, "id" | "epoch">): P
 
 /**
  * Gives one waiting job of these kinds to a holder: by priority, one that has waited long first, then the oldest.
- * Returns nothing when no job waits, or when a rival took the one that was found.
+ * Returns nothing when no job waits, when a rival took the one that was found, or while the holder is frozen.
  */
 export async function claimJob(
   tx: Tx,
@@ -154,7 +155,7 @@ export async function claimJob(
         lease_hash = ${leaseHash}, lease_ms = ${leaseMs}, lease_until = parley_now() + ${leaseMs},
         updated_at = parley_now(), reason = NULL
       WHERE job_id = (SELECT job_id FROM jobs WHERE state = 'QUEUED' AND kind IN (${join([...kinds])})
-          AND ttl_until > (SELECT parley_now())
+          AND ${hasTime(raw("ttl_until"), raw("owner"))} AND NOT ${isFrozen(sql`${holder}`)}
         ORDER BY CASE WHEN queued_at <= (SELECT parley_now()) - ${urgentAfterMs} THEN 'P0' ELSE priority END,
           created_at, job_id LIMIT 1)
         AND state = 'QUEUED' RETURNING *, parley_now() AS now`,
@@ -176,12 +177,12 @@ export async function claimHeldJob(
   );
 }
 
-/** Returns whether any job of these kinds waits to be claimed. */
-export async function hasClaimable(on: Queryable, kinds: readonly string[]): Promise<boolean> {
+/** Returns whether any job of these kinds waits to be claimed by the holder. */
+export async function hasClaimable(on: Queryable, kinds: readonly string[], holder: string): Promise<boolean> {
   const row = await first(
     on,
     sql`SELECT 1 AS found FROM jobs WHERE state = 'QUEUED' AND kind IN (${join([...kinds])})
-      AND ttl_until > (SELECT parley_now()) LIMIT 1`,
+      AND ${hasTime(raw("ttl_until"), raw("owner"))} AND NOT ${isFrozen(sql`${holder}`)} LIMIT 1`,
   );
   return row !== undefined;
 }
@@ -220,6 +221,7 @@ export async function findLostLeases(on: Queryable, limit: number): Promise<stri
 export async function findOutlivedJobs(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ job_id: string }>(
     sql`SELECT job_id FROM jobs WHERE ended_at IS NULL AND ttl_until <= (SELECT parley_now())
+        AND NOT ${isFrozen(raw("owner"))}
       ORDER BY ttl_until LIMIT ${limit}`,
   );
   return rows.map((row) => row.job_id);

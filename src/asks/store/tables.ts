@@ -1,5 +1,7 @@
 import type { OwnedTables } from "../../core/store/owned-tables.ts";
-import { sql } from "../../core/store/sql.ts";
+import { raw, sql } from "../../core/store/sql.ts";
+import { isFrozen, stoodFor } from "../../policy/store/freezes.ts";
+import { SHOWN_QUESTIONS } from "../../questions/store/tables.ts";
 
 export const RELAY_TABLES: OwnedTables = {
   names: [
@@ -53,6 +55,14 @@ export const RELAY_TABLES: OwnedTables = {
         WHERE ended_at IS NULL AND created_at > ${nowMs} RETURNING 1 AS moved`,
     ];
   },
+  standStill: (time) => [
+    sql`UPDATE jobs SET ttl_until = ttl_until + ${stoodFor(raw("created_at"), time)}
+      WHERE ended_at IS NULL AND ${isFrozen(raw("owner"))}`,
+    // One that stands for a question to the public ends with it.
+    sql`UPDATE asks SET expires_at = coalesce((SELECT q.expires_at FROM ${SHOWN_QUESTIONS} q WHERE q.ask_id = question_id),
+        expires_at + ${stoodFor(raw("created_at"), time)})
+      WHERE status = ${"PENDING"} AND ${isFrozen(raw("principal"))}`,
+  ],
   moveTimes: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [
@@ -61,7 +71,8 @@ export const RELAY_TABLES: OwnedTables = {
     ];
   },
   countPassed: (sinceMs) => sql`SELECT count(*) FROM asks
-    WHERE status = 'PENDING' AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())`,
+    WHERE status = 'PENDING' AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())
+      AND NOT ${isFrozen(raw("principal"))}`,
   sealed: [
     {
       table: "asks",

@@ -1,7 +1,8 @@
 import { ACCESS_TABLES } from "../../access/store/tables.ts";
 import { RELAY_TABLES } from "../../asks/store/tables.ts";
 import { CONVERSATION_TABLES } from "../../conversations/store/tables.ts";
-import type { OwnedTables } from "../../core/store/owned-tables.ts";
+import type { OwnedTables, StillTime } from "../../core/store/owned-tables.ts";
+import type { Sql } from "../../core/store/sql.ts";
 import { CORE_TABLES } from "../../core/store/tables.ts";
 import { GATE_TABLES } from "../../gate/store/tables.ts";
 import { NOTICE_TABLES } from "../../notices/store/tables.ts";
@@ -25,3 +26,6 @@ export const TABLES_BY_ROOM: Readonly<Record<string, OwnedTables>> = {
 };
 
 export const OWNED_TABLES: readonly OwnedTables[] = Object.values(TABLES_BY_ROOM);
+
+/** Returns the statements of every room that move the deadlines of frozen askers by the time for which they stood still. */
+export const standStill = (time: StillTime): Sql[] => OWNED_TABLES.flatMap((tables) => tables.standStill?.(time) ?? []);

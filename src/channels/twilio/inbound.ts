@@ -1,5 +1,5 @@
 import { numberForms } from "../../lib/phone-number.ts";
-import type { Choice, InboundMessage, ThreadContext } from "../../requests/model/inbound-message.ts";
+import type { Choice, InboundMessage, InboundResult, ThreadContext } from "../../requests/model/inbound-message.ts";
 import { phoneCommand } from "../../requests/model/reply-grammar.ts";
 import { isUnwritten } from "../../requests/model/unwritten-text.ts";
 import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
@@ -64,7 +64,7 @@ export function twilioHooks(
     if (!command?.certain) {
       const result = await receive(message);
       // The core itself tells its person whatever is about one message; a list of several is about none.
-      if (result.kind === "not_understood" && result.link === undefined) await sendWords(kind, number, result.says);
+      if (isAboutNone(result)) await sendWords(kind, number, result.says);
       if (command?.kind === "start" && result.kind === "accepted") await memory.setOptedOut(kind, number, false);
       if (!command || result.kind !== "no_match") return NOTHING;
     }
@@ -93,6 +93,11 @@ export function twilioHooks(
     { path: MESSAGE_PATH, maxBytes: MAX_BYTES, handle: hearMessage },
     { path: STATUS_PATH, maxBytes: MAX_BYTES, handle: hearStatus },
   ];
+}
+
+/** True of a result that the core tells nobody about, because it is about no single message. */
+function isAboutNone({ kind, link }: InboundResult): boolean {
+  return kind === "frozen" || (kind === "not_understood" && link === undefined);
 }
 
 /**

@@ -52,6 +52,7 @@ const REFUSALS = {
   already_decided: [409, "already_responded"],
   no_match: [404, "not_found"],
   locked: [403, "responder_not_allowed"],
+  frozen: [404, "not_found"],
   passed_on: [404, "not_found"],
 } as const satisfies Record<Exclude<InboundResult["kind"], "accepted" | "repeated">, readonly [number, string]>;
 

@@ -26,6 +26,7 @@ import { plans } from "./migrations/0044-plans.ts";
 import { absences } from "./migrations/0045-absences.ts";
 import { inquiries } from "./migrations/0046-inquiries.ts";
 import { callOutcomes } from "./migrations/0047-call-outcomes.ts";
+import { freezes } from "./migrations/0048-freezes.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -55,6 +56,7 @@ const MIGRATIONS: readonly Migration[] = [
   absences,
   inquiries,
   callOutcomes,
+  freezes,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

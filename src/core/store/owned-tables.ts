@@ -6,6 +6,12 @@ export interface WrongClock {
   nowMs: number;
 }
 
+/** A time in which the deadlines of frozen askers stood still: since when, unless the row is newer, and until when. */
+export interface StillTime {
+  sinceMs: number;
+  nowMs: number;
+}
+
 /** A column in which something is sealed, and for what. */
 export interface SealedColumn {
   table: string;
@@ -64,6 +70,8 @@ export interface OwnedTables {
    * clock's last moment.
    */
   moveTimes?(clock: WrongClock): Sql[];
+  /** Moves the open deadlines of frozen askers by the time for which they stood still. */
+  standStill?(time: StillTime): Sql[];
   /** Selects the number of open deadlines after `sinceMs` that have passed. */
   countPassed?(sinceMs: number): Sql;
   /** The columns in which something is sealed under the installation key. */

@@ -61,6 +61,9 @@ export const FEED_TOPIC = "feed";
 /** Wakes the viewers of an inbox. */
 export const INBOX_TOPIC = "inbox";
 
+/** Wakes the callers that wait for somebody who is frozen. */
+export const FREEZES_TOPIC = "freezes";
+
 /** Wakes the loop that sends due messages. */
 export const DELIVERIES_TOPIC = "deliveries";
 

@@ -2,7 +2,8 @@ import type { RequestId } from "../../core/model/ids.ts";
 import type { GateCall, NewGateCall } from "../model/gate-call.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { flag, rowsOf } from "../../core/store/rows.ts";
-import { sql } from "../../core/store/sql.ts";
+import { raw, sql } from "../../core/store/sql.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
 import { SHOWN_CALLS } from "../../requests/store/tables.ts";
 
 const callRows = rowsOf<GateCall>()({
@@ -72,7 +73,8 @@ export async function startIfAsked(
     sql`UPDATE gate_calls SET state = 'started', run = ${run}, consent_digest = ${consentDigest},
         started_at = (SELECT parley_now()), held_until = (SELECT parley_now()) + ${heldMs}
       WHERE ask_id = ${requestId} AND state = 'asked' AND policy_version = ${policyVersion}
-        AND good_until > (SELECT parley_now()) RETURNING *`,
+        AND good_until + frozen_ms > (SELECT parley_now())
+        AND NOT ${isFrozen(raw("asker"))} RETURNING *`,
   );
 }
 

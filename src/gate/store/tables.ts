@@ -1,5 +1,6 @@
 import type { OwnedTables } from "../../core/store/owned-tables.ts";
-import { sql } from "../../core/store/sql.ts";
+import { raw, sql } from "../../core/store/sql.ts";
+import { isFrozen, stoodFor } from "../../policy/store/freezes.ts";
 import { SHOWN_CALLS } from "../../requests/store/tables.ts";
 
 export const GATE_TABLES: OwnedTables = {
@@ -14,6 +15,13 @@ export const GATE_TABLES: OwnedTables = {
       ],
     },
   },
+  // The moment until which it is good is part of what was approved, so the time is kept beside it.
+  standStill: (time) => [
+    sql`UPDATE gate_calls SET frozen_ms = frozen_ms + (SELECT ${stoodFor(raw("a.created_at"), time)}
+        FROM ${SHOWN_CALLS} a WHERE a.ask_id = gate_calls.ask_id)
+      WHERE state = ${"asked"} AND ${isFrozen(raw("asker"))}
+        AND EXISTS (SELECT 1 FROM ${SHOWN_CALLS} a WHERE a.ask_id = gate_calls.ask_id)`,
+  ],
   moveTimes: ({ wrongMs, nowMs }) => [
     sql`UPDATE gate_calls SET held_until = held_until - ${wrongMs - nowMs} WHERE held_until > ${wrongMs}`,
     // The approval is bound to the moment until which it is good, so it is asked for again instead.

@@ -6,6 +6,7 @@ export const RESTORE = "restore";
 
 export const POLICY_TABLES: OwnedTables = {
   names: [
+    "freezes",
     "policy_allowances",
     "policy_approvals",
     "policy_grants",
@@ -15,6 +16,8 @@ export const POLICY_TABLES: OwnedTables = {
     "policy_servers",
   ],
   atRestore: {
+    // Also one that was ended since the backup: it holds until somebody looks.
+    freezes: "stays",
     policy_allowances: "stays",
     policy_approvals: "stays",
     policy_grants: {
@@ -55,6 +58,8 @@ export const POLICY_TABLES: OwnedTables = {
     policy_servers: { ends: () => [sql`DELETE FROM policy_servers`] },
   },
   moveTimes: ({ wrongMs, nowMs }) => [
+    sql`UPDATE freezes SET made_at = ${nowMs} WHERE made_at > ${nowMs}`,
+    sql`UPDATE freezes SET settled_at = ${nowMs} WHERE settled_at > ${nowMs}`,
     sql`UPDATE policy_grants SET expires_at = expires_at - ${wrongMs - nowMs} WHERE created_at > ${nowMs}`,
     sql`UPDATE policy_allowances SET opened_at = ${nowMs} WHERE opened_at > ${nowMs}`,
     // A server is counted for a while from this time, so it may not lie ahead of now.

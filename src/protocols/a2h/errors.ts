@@ -205,6 +205,12 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
       ...(details["by_name"] !== undefined && { by: details["by_name"] }),
     },
   }),
+  frozen: ({ message, details: { frozen_by, frozen_at } }) => ({
+    status: 409,
+    code: "frozen",
+    message,
+    facts: { ...(frozen_by !== undefined && { frozen_by, frozen_at: time(frozen_at) }) },
+  }),
   person_changed: as(409, "person_changed", "Somebody else is signed in than wrote this."),
   decided_with_plan: ({ message }) => ({ status: 409, code: "decided_with_plan", message }),
   not_in_plan: ({ message, details: { reason, expected_call_id } }) => ({

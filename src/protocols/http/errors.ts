@@ -53,6 +53,7 @@ const CODES: Partial<Record<RefusalCode, Wire>> = {
   cannot_ask_back: [409, "CANNOT_ASK_BACK"],
   name_taken: [409, "NAME_TAKEN"],
   already_decided: [409, "ALREADY_DECIDED"],
+  frozen: [409, "FROZEN"],
   request_expired: [409, "EXPIRED"],
   request_cancelled: [409, "CANCELLED"],
   digest_mismatch: [409, "DIGEST_MISMATCH"],

@@ -95,6 +95,7 @@ export const sendRelayError = errorSender({
       message: "ask_id was used with another body",
       details: { ask_id: details["ask_id"] },
     }),
+    frozen: ({ message }) => ({ status: 409, code: "FROZEN", message }),
     digest_mismatch: as(409, "ANSWER_CONFLICT", "What was shown is not what would run"),
     job_id_taken: as(409, "JOB_ID_CONFLICT", REFUSALS.job_id_taken.says),
     job_closed: ({ details: { id, state } }) => ({

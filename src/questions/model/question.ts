@@ -60,6 +60,11 @@ export interface Response {
   at: number;
 }
 
+/** True once the deadline has passed. While the asker is frozen, it stands still. */
+export function isOverdue(at: { question: Pick<Question, "expiresAt">; now: number; isFrozen: boolean }): boolean {
+  return !at.isFrozen && at.now >= at.question.expiresAt;
+}
+
 /**
  * Returns the question as it is at `now`: past its deadline an open question is expired, whether or not anything has written
  * that down yet (spec/invariants T2).

@@ -1,5 +1,6 @@
 import { checkRows, type Check } from "../../core/store/check.ts";
-import { type Sql, sql } from "../../core/store/sql.ts";
+import { raw, type Sql, sql } from "../../core/store/sql.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
 import { examineLedger } from "./ledger-checks.ts";
 import { ledgersWithoutScore, scoresThatDiffer } from "./score-checks.ts";
 import { SHOWN_EVENTS, SHOWN_KEYED_CALLS } from "../../core/store/tables.ts";
@@ -80,7 +81,7 @@ export const QUESTION_CHECKS: readonly Check[] = [
     "A5",
     "every response came before the deadline and before the end",
     sql`EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = a.ask_id
-      AND (r.at >= a.expires_at OR r.at > coalesce(a.settled_at, r.at) OR r.at < ${ASKED_IN}))`,
+      AND (r.at >= a.expires_at AND NOT (a.state = 'open' AND ${isFrozen(raw("a.asker"))}) OR r.at > coalesce(a.settled_at, r.at) OR r.at < ${ASKED_IN}))`,
   ),
   onAsks(
     "A1",
@@ -98,7 +99,8 @@ export const QUESTION_CHECKS: readonly Check[] = [
     "T1",
     "no ask is open more than two seconds past its deadline",
     () =>
-      sql`SELECT ask_id AS offender FROM questions WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000`,
+      sql`SELECT ask_id AS offender FROM questions WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000
+          AND NOT ${isFrozen(raw("asker"))}`,
   ),
   checkRows("S3", "every change of an ask of the last 23 hours has exactly one event", (quick) =>
     quick ? NEWEST_ASKS_WITHOUT_EVENTS : ASKS_WITHOUT_EVENTS,

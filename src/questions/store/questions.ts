@@ -4,16 +4,22 @@ import type { FeedEntry } from "../model/feed.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { lockedRows } from "../../core/store/locked-rows.ts";
-import { empty, join, sql } from "../../core/store/sql.ts";
+import { empty, join, raw, sql } from "../../core/store/sql.ts";
+import { frozenFlag, hasTime, isFrozen } from "../../policy/store/freezes.ts";
 
 const SECOND_MS = 1000;
+/** The feed takes a deadline that stands still in the past for one so far ahead. */
+const STILL_MS = 60_000;
 const ANSWERS_MATTER_MS = 2 * 86_400_000;
 
-/** A question and the store's clock, read by one statement. */
+/** A question, the store's clock, and whether its asker is frozen, read by one statement. */
 export interface QuestionAt {
   question: Question;
   now: number;
+  isFrozen: boolean;
 }
+
+const FROZEN = frozenFlag(raw("asker"));
 
 /** Where a question stands among those of its asker; a later one is greater. */
 export interface QuestionPosition {
@@ -43,7 +49,7 @@ const questionRows = rowsOf<Question>()({
 
 type QuestionRow = RowOf<typeof questionRows>;
 
-const questionAtRows = rowsOf<QuestionAt>()({ question: questionRows.read, now: "now" });
+const questionAtRows = rowsOf<QuestionAt>()({ question: questionRows.read, now: "now", isFrozen: flag("frozen") });
 
 function secondOf(at: number): number {
   return at - (at % SECOND_MS);
@@ -109,12 +115,15 @@ export async function insertQuestion(tx: Tx, ask: NewQuestion | NewQuestionUntil
 
 /** Returns the question with the store's clock, or nothing. */
 export async function findQuestion(on: Queryable, questionId: QuestionId): Promise<QuestionAt | undefined> {
-  return questionAtRows.first(on, sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${questionId}`);
+  return questionAtRows.first(
+    on,
+    sql`SELECT *, parley_now() AS now, ${FROZEN} FROM questions WHERE ask_id = ${questionId}`,
+  );
 }
 
 /** Holds the question to the end of the transaction; returns it with the clock read after any wait (spec/invariants Q2). */
 export async function lockQuestion(tx: Tx, questionId: QuestionId): Promise<QuestionAt | undefined> {
-  return questionAtRows.first(tx, lockedRows(tx, "questions", sql`ask_id = ${questionId}`));
+  return questionAtRows.first(tx, lockedRows(tx, "questions", sql`ask_id = ${questionId}`, sql`, ${FROZEN}`));
 }
 
 /**
@@ -122,7 +131,7 @@ export async function lockQuestion(tx: Tx, questionId: QuestionId): Promise<Ques
  *
  * The guarded statement is also the lock. `inTime` is judged on the returned row, because a statement that waited for a
  * holder who then undid its change is not judged again by its `WHERE` (spec/invariants Q1). Nothing returned, or
- * `inTime` false: the caller undoes the transaction.
+ * `inTime` false: the caller undoes the transaction. The last answer to a frozen asker moves the deadline behind itself.
  */
 export async function countAnswerIfOpen(
   tx: Tx,
@@ -133,9 +142,10 @@ export async function countAnswerIfOpen(
     sql`UPDATE questions
       SET n = n + 1, version = version + 1, last_answer_at = parley_now(),
         state = CASE WHEN n + 1 = need THEN 'answered' ELSE state END,
-        settled_at = CASE WHEN n + 1 = need THEN parley_now() ELSE settled_at END
-      WHERE ask_id = ${questionId} AND state = ${"open"} AND n < need AND expires_at > parley_now()
-      RETURNING *, expires_at > parley_now() AS in_time`,
+        settled_at = CASE WHEN n + 1 = need THEN parley_now() ELSE settled_at END,
+        expires_at = CASE WHEN n + 1 = need AND expires_at <= parley_now() THEN parley_now() + 1 ELSE expires_at END
+      WHERE ask_id = ${questionId} AND state = ${"open"} AND n < need AND (expires_at > parley_now() OR ${isFrozen(raw("asker"))})
+      RETURNING *, (expires_at > parley_now() OR ${isFrozen(raw("asker"))}) AS in_time`,
   );
   if (row?.state === "answered" && row.settled_at !== row.last_answer_at) {
     // The clock was read twice above, and went on between: a question ends with its last answer, to the millisecond.
@@ -152,9 +162,12 @@ export async function endQuestionIfOpen(
   end: "expired" | "cancelled",
   at: number,
 ): Promise<Question | undefined> {
+  // While its asker is frozen, it may be cancelled past its deadline.
+  const behind =
+    end === "cancelled" ? sql`, expires_at = CASE WHEN expires_at <= ${at} THEN ${at + 1} ELSE expires_at END` : empty;
   return questionRows.first(
     tx,
-    sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1
+    sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1 ${behind}
       WHERE ask_id = ${questionId} AND state = ${"open"} RETURNING *`,
   );
 }
@@ -175,7 +188,8 @@ export async function insertOutcome(
 /** Returns up to `limit` open questions whose deadline has passed, oldest deadline first. */
 export async function findDueQuestions(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM questions WHERE state = 'open' AND expires_at <= (SELECT parley_now()) ORDER BY expires_at LIMIT ${limit}`,
+    sql`SELECT ask_id FROM questions WHERE state = 'open' AND expires_at <= (SELECT parley_now())
+      AND NOT ${isFrozen(raw("asker"))} ORDER BY expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
 }
@@ -188,7 +202,7 @@ export async function countOpenQuestions(
   const row = await one<{ open: number; next_ends_at: number | null; now: number }>(
     on,
     sql`SELECT count(*) AS open, min(expires_at) AS next_ends_at, (SELECT parley_now()) AS now FROM questions
-      WHERE asker = ${asker} AND state = 'open' AND expires_at > (SELECT parley_now())`,
+      WHERE asker = ${asker} AND state = 'open' AND ${hasTime(raw("expires_at"), raw("asker"))}`,
   );
   return { open: row.open, nextEndsAt: row.next_ends_at, now: row.now };
 }
@@ -203,7 +217,7 @@ export async function listQuestionsOf(
     limit: number;
   },
 ): Promise<(QuestionAt & { place: QuestionPosition })[]> {
-  const due = sql`expires_at <= (SELECT parley_now())`;
+  const due = sql`(NOT ${hasTime(raw("expires_at"), raw("asker"))})`;
   const conditions = {
     open: sql`(state = 'open' AND n = 0 AND NOT ${due})`,
     partial: sql`(state = 'open' AND n > 0 AND NOT ${due})`,
@@ -219,13 +233,14 @@ export async function listQuestionsOf(
   const after = options.before
     ? sql`AND (created_at, ask_id) < (${options.before.createdAt}, ${options.before.id})`
     : empty;
-  const rows = await on.all<QuestionRow & { now: number }>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE asker = ${asker} ${after} ${wanted}
+  const rows = await on.all<QuestionRow & { now: number; frozen: number }>(
+    sql`SELECT *, (SELECT parley_now()) AS now, ${FROZEN} FROM questions WHERE asker = ${asker} ${after} ${wanted}
       ORDER BY created_at DESC, ask_id DESC LIMIT ${options.limit}`,
   );
   return rows.map((row) => ({
     question: questionRows.read(row),
     now: row.now,
+    isFrozen: row.frozen === 1,
     place: { createdAt: row.created_at, id: row.ask_id },
   }));
 }
@@ -236,8 +251,10 @@ export async function listQuestionsOf(
  */
 export async function listOpenEntries(on: Queryable): Promise<FeedEntry[]> {
   const rows = await on.all<QuestionRow>(
-    sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM questions
-      WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now())`,
+    sql`SELECT ask_id, audience, need, n, created_at, last_answer_at,
+        CASE WHEN expires_at > (SELECT parley_now()) THEN expires_at ELSE (SELECT parley_now()) + ${STILL_MS} END AS expires_at
+      FROM questions
+      WHERE state = 'open' AND held = 0 AND ${hasTime(raw("expires_at"), raw("asker"))}`,
   );
   const audiences = new Map<string, Tag[]>();
   const entries: FeedEntry[] = [];
@@ -278,7 +295,7 @@ export async function findQuestions(on: Queryable, questionIds: readonly Questio
   if (questionIds.length === 0) return [];
   return questionAtRows.all(
     on,
-    sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE ask_id IN (${join([...questionIds])})`,
+    sql`SELECT *, (SELECT parley_now()) AS now, ${FROZEN} FROM questions WHERE ask_id IN (${join([...questionIds])})`,
   );
 }
 

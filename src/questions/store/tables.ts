@@ -1,5 +1,6 @@
 import type { OwnedTables } from "../../core/store/owned-tables.ts";
-import { sql } from "../../core/store/sql.ts";
+import { raw, sql } from "../../core/store/sql.ts";
+import { isFrozen, stoodFor } from "../../policy/store/freezes.ts";
 
 export const QUESTION_TABLES: OwnedTables = {
   names: [
@@ -45,6 +46,10 @@ export const QUESTION_TABLES: OwnedTables = {
         WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
     ];
   },
+  standStill: (time) => [
+    sql`UPDATE questions SET expires_at = expires_at + ${stoodFor(raw("created_at"), time)}
+      WHERE state = ${"open"} AND ${isFrozen(raw("asker"))}`,
+  ],
   moveTimes: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [
@@ -56,7 +61,8 @@ export const QUESTION_TABLES: OwnedTables = {
     ];
   },
   countPassed: (sinceMs) => sql`SELECT count(*) FROM questions
-    WHERE state = 'open' AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())`,
+    WHERE state = 'open' AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())
+      AND NOT ${isFrozen(raw("asker"))}`,
   followed: [{ from: "responses", by: "ask_id", to: "questions", column: "ask_id" }],
 };
 

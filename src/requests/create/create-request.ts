@@ -4,7 +4,8 @@ import { NO_DEADLINE, type Request, type Audience, type Target } from "../model/
 import { escalated, leavesOf, readersOf } from "../model/audience.ts";
 import { usualReminderMs } from "../model/rules.ts";
 import { Refusal } from "../../refusals.ts";
-import { countRequests, findByRef, insertRequestIfNew, type NewRequest } from "../store/requests.ts";
+import { shownToAgent } from "../model/still.ts";
+import { countRequests, findByRef, insertRequestIfNew, type NewRequest, type RequestAt } from "../store/requests.ts";
 import { titleOf } from "../../core/model/title.ts";
 import { withoutSecrets } from "../../core/without-secrets.ts";
 import { appendAudit, type AuditNote } from "../../core/store/audit.ts";
@@ -102,6 +103,14 @@ export async function createRequestIn(
   return stored;
 }
 
+/** A request that was stored now, or before. */
+interface StoredRequest {
+  request: Request;
+  replayed: boolean;
+  /** Its asker was frozen when it was stored. */
+  isFrozen: boolean;
+}
+
 /**
  * Stores a request, or returns the one that its `ref` names already. It notifies nobody: for a new request the caller
  * must then call `notifyRecipientsIn`, or end the request.
@@ -112,7 +121,7 @@ export async function storeRequestIn(
   ctx: Pick<RequestContext, "newId" | "addressed" | "askerBounds">,
   tx: Tx,
   input: RequestInput,
-): Promise<{ request: Request; replayed: boolean }> {
+): Promise<StoredRequest> {
   const audience = escalated(input.audience, addedBy(input.rounds ?? []));
   const existing = await findOrCharge(ctx, tx, input);
   if (existing) return replay(existing, input.sameHash);
@@ -125,7 +134,7 @@ export async function storeRequestIn(
     if (!other) throw new Error("a ref is taken by nothing");
     return replay(other, input.sameHash);
   }
-  return { request: inserted.request, replayed: false };
+  return { request: inserted.request, replayed: false, isFrozen: inserted.isFrozen };
 }
 
 /** A call of a plan is in no inbox: people see the plan. */
@@ -176,12 +185,9 @@ function addedBy(rounds: readonly EscalationRound[]): EscalationRound[] {
   return rounds.filter(({ informs }) => !informs);
 }
 
-function replay(
-  { request, sameHash }: { request: Request; sameHash: string },
-  wanted: string,
-): { request: Request; replayed: boolean } {
-  if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: request.createdAt });
-  return { request, replayed: true };
+function replay({ sameHash, ...at }: RequestAt & { sameHash: string }, wanted: string): StoredRequest {
+  if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: at.request.createdAt });
+  return { request: shownToAgent(at), replayed: true, isFrozen: at.isFrozen };
 }
 
 /** Returns the request that a retry repeats; counts a new one against the limits, and leaves its `ref` to the insertion. */

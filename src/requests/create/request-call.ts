@@ -3,6 +3,8 @@ import type { Context } from "../../context.ts";
 import type { Request } from "../model/request.ts";
 import { isJoint } from "../model/audience.ts";
 import { evaluate, type Policy } from "../../policy/model/policy.ts";
+import { findFreeze } from "../../policy/store/freezes.ts";
+import { Refusal } from "../../refusals.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 import {
@@ -51,7 +53,7 @@ export async function requestCall(
     const input = { ...asked, wire: { ...asked.wire, ...ruled } };
     const stored = await storeRequestIn(ctx, tx, input);
     if (stored.replayed) return stored;
-    const decided = await countRuled(tx, judged);
+    const decided = await countRuled(tx, { ...judged, forPeople: forPeople || stored.isFrozen });
     await noteObserved(tx, judged.policyDecision);
     await requester.stored?.(tx, stored.request);
     if (!decided) {
@@ -70,7 +72,14 @@ export async function requestCall(
     });
     return { request, replayed: false };
   };
-  return transact(ctx, store, rowsOfNew(requester, asked));
+  const rows = rowsOfNew(requester, asked);
+  try {
+    return await transact(ctx, store, rows);
+  } catch (error) {
+    // Its agent was frozen between the two statements: the second time, people decide.
+    if (!(error instanceof Refusal) || error.code !== "frozen") throw error;
+    return transact(ctx, store, rows);
+  }
 }
 
 /** Returns whether neither a rule nor a permission decides a call as they are now. Nothing is counted or stored. */
@@ -80,10 +89,12 @@ export async function isForPeople(
   given: CallInput,
 ): Promise<boolean> {
   const call = await guardedCall(ctx, policy, given);
-  const { policyDecision } = await transact(ctx, (tx) =>
-    judgeCall(tx, { policy, call, forPeople: given.forPeople ?? false }),
-  );
-  return policyDecision.decision === "ESCALATE" || !policyDecision.countedAs;
+  const { policyDecision, freeze } = await transact(ctx, async (tx) => {
+    const judged = await judgeCall(tx, { policy, call, forPeople: given.forPeople ?? false });
+    const isAllowed = judged.policyDecision.decision === "ALLOW";
+    return { ...judged, freeze: isAllowed ? await findFreeze(tx, call.asker) : undefined };
+  });
+  return policyDecision.decision === "ESCALATE" || !policyDecision.countedAs || freeze !== undefined;
 }
 
 async function guardedCall(

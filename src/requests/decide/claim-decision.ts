@@ -6,6 +6,7 @@ import { transact } from "../../core/store/transact.ts";
 import { aboutRequest } from "../create/create-request.ts";
 import { startCallIn } from "../outcome/report-outcome.ts";
 import { claimOf, type Request } from "../model/request.ts";
+import { shownToAgent } from "../model/still.ts";
 import { lockRequest, updateRequest } from "../store/requests.ts";
 
 /**
@@ -19,7 +20,8 @@ export async function claimDecision(ctx: Context, requestId: RequestId, run: str
   return transact(ctx, async (tx) => {
     const locked = await lockRequest(tx, requestId);
     if (!locked) throw new Refusal("request_not_found");
-    const { request, now } = locked;
+    const { now } = locked;
+    const request = shownToAgent(locked);
     if (request.state === "open") throw new Refusal("not_decided");
     if (request.plan !== undefined && request.outcome?.approved === true)
       throw new Refusal("decided_with_plan", {}, "This call is part of a plan, and is used there.");

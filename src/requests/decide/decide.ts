@@ -4,6 +4,7 @@ import { canonicalExact, readExactJson } from "../../lib/json/exact-json.ts";
 import type { Request, CountedDecision, Decision, Outcome, RefusedAnswer, Decider } from "../model/request.ts";
 import type { DecisionOrigin } from "../../core/model/decision-origin.ts";
 import { readingsOf } from "../model/read-value.ts";
+import { frozenRefusal } from "../../policy/freezes.ts";
 import { Refusal, type RefusalCode } from "../../refusals.ts";
 import { findRequest, listDecisions, listDecisionsSoFar, lockRequest, updateRefused } from "../store/requests.ts";
 import { appendAudit } from "../../core/store/audit.ts";
@@ -49,7 +50,8 @@ export interface Decided {
  * An answer that is refused for what it says is kept with the request, so that its agent sees that somebody tried.
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `not_asked`,
- *   `not_counted`, `self_response`, `digest_mismatch`, `decided_with_plan`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
+ *   `not_counted`, `self_response`, `digest_mismatch`, `decided_with_plan`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`,
+ *   `frozen` for an approval
  */
 export async function decideRequest(ctx: Context, input: DecisionInput): Promise<Decided> {
   const request = input.read ?? (await findRequest(ctx.db, input.requestId))?.request;
@@ -96,7 +98,7 @@ async function decideHeld(
 ): Promise<Decided | Refusal> {
   const held = await lockRequest(tx, input.requestId);
   if (!held) throw new Refusal("request_not_found");
-  const { now } = held;
+  const { now, isFrozen } = held;
   const request = await makeDuePresses(ctx, tx, held);
   if (request.state !== "open") return lateAnswer(tx, request, input);
   if (request.plan !== undefined) throw new Refusal("decided_with_plan");
@@ -108,7 +110,7 @@ async function decideHeld(
   if (press && isPressed(request, responder, decision)) return { request, repeated: true };
 
   // Ending it must last, so the refusal is returned and not thrown.
-  const ended = await endHeldIfDue(ctx, tx, { request, now });
+  const ended = await endHeldIfDue(ctx, tx, { request, now, isFrozen });
   if (ended.state !== "open") return settledRefusal(ended);
   if (!(await ctx.requesters.ofRequest(request).isWanted(tx, request))) {
     const how = { by: { kind: "server", id: request.door }, action: "cancelled" } as const;
@@ -121,6 +123,7 @@ async function decideHeld(
   const next = { request, before, responder, decision, at: now, ...(origin && { origin }) };
   const settled = await settleLocked(ctx, tx, next);
   if (misfit) throw misfit;
+  if (isFrozen && decision.kind === "approve") throw await frozenRefusal(tx, request.asker);
   if (press) return { request: await storePress(tx, next, press), repeated: false };
   return { request: await countDecision(ctx, tx, next, settled), repeated: false };
 }

@@ -55,15 +55,16 @@ export async function storePress(
 
 /**
  * Makes the pressed decisions of a locked request whose time to undo them is over, the first pressed first, and returns
- * the request as it is then. One is void if its session has ended, or if the person may not decide so any more.
+ * the request as it is then. One is void if its session has ended, if the person may not decide so any more, or if it
+ * approves for a frozen agent.
  *
  * @throws {Refusal} why the requester cannot take the outcome
  */
-export async function makeDuePresses(ctx: Ending, tx: Tx, { request, now }: RequestAt): Promise<Request> {
+export async function makeDuePresses(ctx: Ending, tx: Tx, { request, ...at }: RequestAt): Promise<Request> {
   let current = request;
-  for (const press of duePresses(request, now)) {
+  for (const press of duePresses(request, at.now)) {
     if (current.state !== "open") break;
-    current = await makePress(ctx, tx, { request: current, now }, press);
+    current = await makePress(ctx, tx, { request: current, ...at }, press);
   }
   return current;
 }
@@ -75,11 +76,12 @@ function duePresses({ state, presses = [] }: Request, now: number): Press[] {
 }
 
 async function makePress(ctx: Ending, tx: Tx, locked: RequestAt, press: Press): Promise<Request> {
-  const { now } = locked;
+  const { now, isFrozen } = locked;
   const { person, decision } = press;
   const request = await withoutPress(tx, locked.request, press);
   const signedIn = await findSignIn(tx, press.session);
   if (signedIn?.person.id !== person) return voidPress(tx, request, press, "session_ended");
+  if (isFrozen && decision.kind === "approve") return voidPress(tx, request, press, "frozen");
   if (!(await ctx.requesters.ofRequest(request).isWanted(tx, request))) {
     const how = { by: { kind: "server", id: request.door }, action: "cancelled" } as const;
     return finishRequest(ctx, tx, request, { outcome: { status: "cancelled" }, at: now, ...how });
@@ -87,7 +89,7 @@ async function makePress(ctx: Ending, tx: Tx, locked: RequestAt, press: Press): 
   const responder = await responderOf(tx, person, "web");
   const before = await listDecisionsSoFar(tx, request);
   // It was pressed in time, also where the server was down at the deadline.
-  const at = now < request.expiresAt ? now : press.dueAt;
+  const at = now < request.expiresAt || isFrozen ? now : press.dueAt;
   const next = { request, before, responder, decision, at };
   let settled: Settled;
   try {

@@ -23,7 +23,7 @@ export async function undoPresses(
     for (const requestId of [...requestIds].sort()) {
       const held = await lockRequest(tx, requestId);
       if (!held) throw new Refusal("request_not_found", { ask_id: requestId });
-      const isLate = held.now >= held.request.expiresAt;
+      const isLate = held.now >= held.request.expiresAt && !held.isFrozen;
       const request = isLate ? await endHeldIfDue(ctx, tx, held) : held.request;
       const undone = await undoPress(tx, request, person);
       after.set(requestId, { request: undone ?? request, isUndone: undone !== undefined });

@@ -17,9 +17,12 @@ import { tellDevices } from "../create/tell-devices.ts";
 /** The reason of a withdrawal, for people who read of it. */
 export const NOBODY_WAITS = "Nobody waits for it any more.";
 
-/** True for an open request whose deadline has passed, or for which nobody waits any more (spec/a2h 21). */
-export function isDue({ openWaits }: Pick<Context, "openWaits">, { request, now }: RequestAt): boolean {
-  return request.state === "open" && (now >= request.expiresAt || isUnwaited(openWaits, request, now));
+/**
+ * True for an open request whose deadline has passed, or for which nobody waits any more (spec/a2h 21). Neither is so while
+ * its asker is frozen.
+ */
+export function isDue({ openWaits }: Pick<Context, "openWaits">, { request, now, isFrozen }: RequestAt): boolean {
+  return request.state === "open" && !isFrozen && (now >= request.expiresAt || isUnwaited(openWaits, request, now));
 }
 
 function isUnwaited(openWaits: Context["openWaits"], { id, waitedUntil }: Request, now: number): boolean {

@@ -63,6 +63,7 @@ export async function refusalResult(
     await noteRefusedAnswer(ctx, request.id, responder, { reason: "digest_mismatch" });
     return { kind: "needs_page", says: refusal.message, reason: "digest_mismatch", link };
   }
+  if (code === "frozen") return { kind: "needs_page", says: refusal.message, link };
   return { kind: "not_understood", says: refusal.message, reason: "unparseable", link };
 }
 

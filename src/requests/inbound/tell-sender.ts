@@ -18,6 +18,7 @@ const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["kind"]> = new Set([
   "needs_page",
   "already_decided",
   "locked",
+  "frozen",
 ]);
 
 /** Sends the result of an answer as a message of its own, where the channel has no place for it in the reply. */

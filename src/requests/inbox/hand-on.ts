@@ -182,7 +182,7 @@ export async function lockOpen(ctx: Context, tx: Tx, { requestId, person }: InIn
   if (!held) throw new Refusal("request_not_found");
   const request = await endHeldIfDue(ctx, tx, held);
   if (request.state !== "open") return settledRefusal(request);
-  const open = { request, now: held.now };
+  const open = { ...held, request };
   if (!(await mayDecide(ctx, tx, open, person))) throw new Refusal("not_asked");
   return open;
 }

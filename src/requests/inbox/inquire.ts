@@ -112,7 +112,7 @@ export async function answerInquiry(
     const answered = { ...inquiry, toldAt: inquiry.toldAt ?? locked.now, answer, answeredAt: locked.now };
     const { inquiries = [] } = request;
     const words = inquiryAnsweredWords(askerName(request));
-    const isAsked = await mayDecide(ctx, tx, { request, now: locked.now }, person);
+    const isAsked = await mayDecide(ctx, tx, { ...locked, request }, person);
     const told = isAsked ? await tellAgain(ctx, tx, request, { people: [person], words }) : request;
     const stored = await updateInquiries(tx, told, inquiries.with(named.place - 1, answered));
     await deleteSnoozes(tx, request.id, person);

@@ -9,7 +9,7 @@ import { findHumanByIdentity } from "../../access/store/humans.ts";
 import { decideRequest, type Decided } from "../decide/decide.ts";
 import { responderOf } from "../decide/decider.ts";
 import { decisionOriginOf } from "../decide/decision-origin.ts";
-import { readRequest } from "../read/read-request.ts";
+import { readForPeople } from "../read/read-request.ts";
 import { isAddressLost } from "../read/address-of-delivery.ts";
 import { isReadByAsker } from "../model/carrier.ts";
 import { isLocked, tryCode } from "./try-code.ts";
@@ -37,7 +37,7 @@ export async function readLink(ctx: Context, token: string): Promise<LinkReading
   const delivery = /^[\w-]{43}$/.test(token) ? await findDeliveryByHash(ctx.db, sha256Hex(token)) : undefined;
   if (!delivery || delivery.exposedAt !== null || isReadByAsker(delivery.target)) throw new Refusal("link_dead");
   if (await isAddressLost(ctx.db, delivery)) throw new Refusal("link_dead");
-  const request = await readRequest(ctx, delivery.requestId);
+  const request = await readForPeople(ctx, delivery.requestId);
   if (request.settledAt !== null && (await storeNow(ctx.db)) - request.settledAt > SHOWN_AFTERWARDS_MS) {
     throw new Refusal("link_dead");
   }

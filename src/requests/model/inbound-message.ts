@@ -103,6 +103,8 @@ export interface InboundResult {
     | "already_decided"
     | "no_match"
     | "locked"
+    /** It froze agents, or asked for that in vain, and decides nothing. */
+    | "frozen"
     /** It answers nothing, and was passed on to an agent. */
     | "passed_on";
   says: string;

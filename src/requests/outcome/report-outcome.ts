@@ -83,6 +83,7 @@ export async function giveUpOutcome(ctx: Pick<Context, "db" | "wake">, requestId
     const stored = locked && (await lockCallOutcome(tx, requestId));
     const reports = locked?.request.outcome?.reports;
     if (!stored || reports === undefined || stored.dueAt === null || locked.now < stored.dueAt) return false;
+    if (locked.isFrozen && stored.state === "awaited") return false;
     const outcome = givenUp(reports, stored, stored.dueAt);
     await storeOutcome(tx, locked.request, outcome, { kind: "clock", id: "clock" });
     return true;

@@ -55,8 +55,8 @@ export async function createPlan(
   try {
     return await store(input.forPeople ?? false);
   } catch (error) {
-    // The allowance of a rule is used up within the plan: nothing of it is counted, and people decide.
-    if (error !== USED_UP) throw error;
+    // The allowance of a rule is used up within the plan, or its agent was frozen: nothing is counted, and people decide.
+    if (error !== USED_UP && !(error instanceof Refusal && error.code === "frozen")) throw error;
     return store(true);
   }
 }
@@ -141,7 +141,10 @@ async function storePlanIn(
     members.push(member.request);
   }
   await insertPlanImages(tx, request.id, imagesOf(evidence));
-  const ends = await ruleOn(tx, judged);
+  const ends = await ruleOn(
+    tx,
+    judged.map((one) => ({ ...one, forPeople: forPeople || stored.isFrozen })),
+  );
   for (const { policyDecision } of judged) await noteObserved(tx, policyDecision);
   if (ends.length === 0) await notifyRecipientsIn(ctx, tx, input, request);
   else await noteCreated(tx, request);

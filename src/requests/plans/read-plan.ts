@@ -20,6 +20,8 @@ export async function readPlan(ctx: Context, asker: string, planId: string): Pro
 export async function readPlanCalls({ db }: Pick<Context, "db">, plan: Request): Promise<ReadPlanCall[]> {
   const calls = await listPlanCalls(db, plan.id);
   const outcomes = await listCallOutcomes(db, plan.id);
+  // A frozen agent sees an approved plan as one that waits.
+  if (plan.state === "open") return calls.map((call) => ({ ...call, state: "open", outcome: null }));
   return calls.map((call) => ({ ...call, outcome: outcomes.get(call.requestId) ?? null }));
 }
 

@@ -11,6 +11,7 @@ import type { Ending } from "../end/finish.ts";
 import { REPORT_WITHIN_MS } from "../model/call-outcome.ts";
 import { nextUse, type PlanCall, type WantedUse } from "../model/plan.ts";
 import type { Request } from "../model/request.ts";
+import { shownToAgent } from "../model/still.ts";
 import { lockRequest } from "../store/requests.ts";
 import { startAwaited } from "../store/call-outcomes.ts";
 import { listPlanCalls, useCallIfUnused } from "../store/plans.ts";
@@ -62,7 +63,8 @@ export async function lockNextUse(
 ): Promise<NextUse | Refusal> {
   const held = await lockRequest(tx, planId);
   if (!held) throw new Refusal("request_not_found");
-  const plan = await endHeldIfDue(ctx, tx, held);
+  const ended = await endHeldIfDue(ctx, tx, held);
+  const plan = shownToAgent({ ...held, request: ended });
   const calls = await listPlanCalls(tx, planId);
   try {
     return { plan, call: nextUse(plan, calls, wanted, held.now) };

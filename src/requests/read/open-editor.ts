@@ -7,7 +7,7 @@ import { isPostedAt, isReadByAsker, type SlackMessageRef } from "../model/carrie
 import { inForce, isAsked } from "../model/audience.ts";
 import { storeNow } from "../../core/store/db.ts";
 import { findDelivery } from "../store/deliveries.ts";
-import { readRequest } from "./read-request.ts";
+import { readForPeople } from "./read-request.ts";
 import { Refusal } from "../../refusals.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function openEditor(
   if (!isPostedAt(delivery, message)) return { refused: DECIDED_ELSEWHERE };
   if (isReadByAsker(delivery.target)) return { refused: DECIDED_IN_INBOX };
   try {
-    const request = await readRequest(ctx, delivery.requestId);
+    const request = await readForPeople(ctx, delivery.requestId);
     if (request.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, request)}` };
     const sinceMs = (await storeNow(ctx.db)) - request.createdAt;
     return isAsked(inForce(request.audience, ctx.addressed.groups), responder, request.form.kind, sinceMs)

@@ -5,6 +5,7 @@ import { isAskedBack } from "../model/inquiry.ts";
 import { ALL_READERS, leavesOf, readerOf, SLACK_READERS } from "../model/audience.ts";
 import type { CallOutcome } from "../model/call-outcome.ts";
 import type { Counted } from "../model/settle.ts";
+import { shownToAgent } from "../model/still.ts";
 import { Refusal } from "../../refusals.ts";
 import * as store from "../store/requests.ts";
 import { findCallOutcome } from "../store/call-outcomes.ts";
@@ -15,12 +16,13 @@ import { findHumans, listIdentities, type Human } from "../../access/store/human
 import { findHuman } from "../../access/store/humans.ts";
 import { findNewestPrompt } from "../store/newest.ts";
 import { readWhenBack } from "../../core/read-when-back.ts";
-import { requestTopic, watch } from "../../core/store/wake.ts";
+import { FREEZES_TOPIC, requestTopic, watch } from "../../core/store/wake.ts";
 import { expireRequest, isDue } from "../end/end.ts";
 
 /** Returns the request as it is now: past its deadline it is settled first, so that it is never shown as open. */
-async function asOfNow(ctx: Context, { request, now }: RequestAt): Promise<Request> {
-  if (!isDue(ctx, { request, now })) return request;
+async function asOfNow(ctx: Context, at: RequestAt): Promise<Request> {
+  const { request } = at;
+  if (!isDue(ctx, at)) return request;
   if (request.plan !== undefined) {
     await expireRequest(ctx, request.plan);
     return (await store.findRequest(ctx.db, request.id))?.request ?? request;
@@ -28,11 +30,16 @@ async function asOfNow(ctx: Context, { request, now }: RequestAt): Promise<Reque
   return (await expireRequest(ctx, request.id)) ?? request;
 }
 
+/** The same as the agent may see it: while it is frozen, an approval is not handed out. */
+async function forAgent(ctx: Context, at: RequestAt): Promise<Request> {
+  return at.isFrozen ? shownToAgent(at) : asOfNow(ctx, at);
+}
+
 /** Returns what the asker calls `ref`. @throws {Refusal} `request_not_found` */
 export async function readByRef(ctx: Context, asker: string, ref: string): Promise<Request> {
   const found = await store.findByRef(ctx.db, asker, ref);
   if (!found) throw new Refusal("request_not_found");
-  return asOfNow(ctx, found);
+  return forAgent(ctx, found);
 }
 
 /** Returns the one request that any asker calls `ref`. @throws {Refusal} `request_not_found`, `ref_ambiguous` */
@@ -41,7 +48,7 @@ export async function readAnyByRef(ctx: Context, ref: string): Promise<Request> 
   const [only, ...others] = found;
   if (!only) throw new Refusal("request_not_found");
   if (others.length > 0) throw new Refusal("ref_ambiguous", { ask_ids: found.map(({ request }) => request.id) });
-  return asOfNow(ctx, only);
+  return forAgent(ctx, only);
 }
 
 /** Returns the newest prompt of a coding agent, if there is one. */
@@ -50,14 +57,35 @@ export async function readNewestPrompt(
   of: Parameters<typeof findNewestPrompt>[1],
 ): Promise<Request | null> {
   const found = await findNewestPrompt(ctx.db, of);
-  return found ? asOfNow(ctx, found) : null;
+  return found ? forAgent(ctx, found) : null;
 }
 
-/** Returns a request by its own id. @throws {Refusal} `request_not_found` */
+/** Returns a request by its own id, as its agent may see it. @throws {Refusal} `request_not_found` */
 export async function readRequest(ctx: Context, requestId: RequestId): Promise<Request> {
+  return (await readStill(ctx, requestId)).request;
+}
+
+/** The same, with whether its agent is frozen. */
+async function readStill(ctx: Context, requestId: RequestId): Promise<{ request: Request; isFrozen: boolean }> {
+  const found = await store.findRequest(ctx.db, requestId);
+  if (!found) throw new Refusal("request_not_found");
+  return { request: await forAgent(ctx, found), isFrozen: found.isFrozen };
+}
+
+/** Returns a request by its own id, as people see it. @throws {Refusal} `request_not_found` */
+export async function readForPeople(ctx: Context, requestId: RequestId): Promise<Request> {
   const found = await store.findRequest(ctx.db, requestId);
   if (!found) throw new Refusal("request_not_found");
   return asOfNow(ctx, found);
+}
+
+/** The wake-up of a thaw may be lost. */
+const THAWED_WITHIN_MS = 1000;
+
+/** Returns when to look again at an open request; one that is open long after its deadline stands still. */
+export function untilDueMs({ clock }: Pick<Context, "clock">, { expiresAt }: Pick<Request, "expiresAt">): number {
+  const leftMs = expiresAt - clock.now();
+  return leftMs < -THAWED_WITHIN_MS ? THAWED_WITHIN_MS : Math.max(20, leftMs + 5);
 }
 
 /** A wait for the end of a request; with `untilAskedBack` also for a question to its agent. */
@@ -74,14 +102,15 @@ export async function waitForRequest(
   { waitMs, signal, untilAskedBack = false }: EndWait,
 ): Promise<Request> {
   const until = ctx.clock.monotonic() + waitMs;
-  using changes = watch(ctx, [requestTopic(requestId)], [ctx.stopping, signal]);
+  using changes = watch(ctx, [requestTopic(requestId), FREEZES_TOPIC], [ctx.stopping, signal]);
   for (;;) {
     const again = { waitMs: until - ctx.clock.monotonic(), signal };
-    const request = await readWhenBack(ctx, () => readRequest(ctx, requestId), again);
+    const { request, isFrozen } = await readWhenBack(ctx, () => readStill(ctx, requestId), again);
     const leftMs = until - ctx.clock.monotonic();
     const isWanted = request.state !== "open" || (untilAskedBack && isAskedBack(request));
     if (isWanted || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return request;
-    await changes.next(Math.min(leftMs, Math.max(20, request.expiresAt - ctx.clock.now() + 5)));
+    const dueMs = isFrozen ? THAWED_WITHIN_MS : untilDueMs(ctx, request);
+    await changes.next(Math.min(leftMs, dueMs));
   }
 }
 
@@ -144,7 +173,7 @@ export async function listPending(
 export async function readInInbox(ctx: Context, person: string, requestId: RequestId): Promise<Request> {
   if (!(await store.isReader(ctx.db, requestId, await readersFor(ctx.db, person))))
     throw new Refusal("request_not_found");
-  const request = await readRequest(ctx, requestId);
+  const request = await readForPeople(ctx, requestId);
   if (request.plan !== undefined) throw new Refusal("request_not_found");
   return request;
 }

@@ -4,6 +4,7 @@ import { json, rowsOf } from "../../core/store/rows.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 import type { InboxKind } from "../model/inbox.ts";
 import type { Audience } from "../model/request.ts";
+import { hasTime } from "../../policy/store/freezes.ts";
 import { hasReader } from "./tables.ts";
 
 /** A person is away, from and until these times of the store's clock. */
@@ -116,7 +117,7 @@ export async function listWaitingFor(
   return waitingRows.all(
     on,
     sql`SELECT a.ask_id, a.kind, a.audience, a.created_at FROM requests a
-      WHERE a.state = 'open' AND a.plan IS NULL AND a.expires_at > (SELECT parley_now()) ${named}
+      WHERE a.state = 'open' AND a.plan IS NULL AND ${hasTime(sql`a.expires_at`, sql`a.asker`)} ${named}
         AND ${hasReader(sql`a.ask_id`, readers)}
         AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.ask_id = a.ask_id AND d.by_id IN (${join([...undecidedBy])}))
       ORDER BY a.expires_at, a.ask_id LIMIT ${MOST_WAITING}`,

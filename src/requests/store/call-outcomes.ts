@@ -2,7 +2,8 @@ import type { RequestId } from "../../core/model/ids.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { lockedRows } from "../../core/store/locked-rows.ts";
 import { rowsOf } from "../../core/store/rows.ts";
-import { join, sql } from "../../core/store/sql.ts";
+import { join, raw, type Sql, sql } from "../../core/store/sql.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
 import type { CallOutcome } from "../model/call-outcome.ts";
 
 /** The outcome of an approved call, with the id of its request. */
@@ -19,6 +20,10 @@ const outcomeRows = rowsOf<OutcomeOfRequest>()({
   resultDigest: "result_digest",
   words: "words",
 });
+
+/** True in SQL of the call of a request whose agent is frozen. */
+const isFrozenCall = (requestId: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM requests a WHERE a.ask_id = ${requestId} AND ${isFrozen(raw("a.asker"))})`;
 
 /** Stores the outcome of a call in place of the one before. */
 export async function upsertCallOutcome(tx: Tx, requestId: RequestId, outcome: CallOutcome): Promise<void> {
@@ -73,10 +78,11 @@ export async function findCallOutcomes(
   return new Map(outcomes.map((outcome) => [outcome.requestId, outcome]));
 }
 
-/** Returns up to `limit` requests whose call should have been reported by now, the oldest first. */
+/** Returns up to `limit` requests whose call should have been reported by now, the oldest first; a frozen agent's waits. */
 export async function findUnreported(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM call_outcomes WHERE due_at IS NOT NULL AND due_at <= (SELECT parley_now())
+    sql`SELECT ask_id FROM call_outcomes c WHERE due_at IS NOT NULL AND due_at <= (SELECT parley_now())
+        AND NOT (c.state = 'awaited' AND ${isFrozenCall(sql`c.ask_id`)})
       ORDER BY due_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);

@@ -7,8 +7,9 @@ import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/a
 import type { Queryable } from "../../core/store/db.ts";
 import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import { isFormerId } from "../../access/store/people.ts";
-import { empty, sql } from "../../core/store/sql.ts";
+import { empty, raw, sql } from "../../core/store/sql.ts";
 import { SHOWN_ENTRIES } from "../../core/store/tables.ts";
+import { FROZEN_SINCE, isFrozen, wasFrozen } from "../../policy/store/freezes.ts";
 import { findGrantAt } from "../../policy/store/grants.ts";
 import { isErased, readPattern } from "../../policy/model/pattern.ts";
 import { holds } from "../../policy/model/policy.ts";
@@ -28,7 +29,18 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
       offenders(
         on,
         sql`SELECT ask_id AS offender FROM requests
-          WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000 LIMIT ${MOST_OFFENDERS}`,
+          WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000
+            AND NOT ${isFrozen(raw("asker"))} LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
+    check: "A14",
+    promise: "nothing was approved while its agent was frozen, but for what was under way",
+    look: (on) =>
+      offenders(
+        on,
+        sql`SELECT ask_id AS offender FROM requests WHERE state <> 'open' AND settled_at > ${FROZEN_SINCE}
+          AND outcome LIKE '%"approved":true%' AND ${wasFrozen(raw("asker"), raw("requests.settled_at"))} LIMIT ${MOST_OFFENDERS}`,
       ),
   },
   {
@@ -80,8 +92,9 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
     look: (on) =>
       offenders(
         on,
-        sql`SELECT ask_id AS offender FROM call_outcomes
-          WHERE due_at < (SELECT parley_now()) - ${LONG_UNREPORTED_MS} LIMIT ${MOST_OFFENDERS}`,
+        sql`SELECT c.ask_id AS offender FROM call_outcomes c JOIN requests a ON a.ask_id = c.ask_id
+          WHERE c.due_at < (SELECT parley_now()) - ${LONG_UNREPORTED_MS} AND NOT ${isFrozen(raw("a.asker"))}
+          LIMIT ${MOST_OFFENDERS}`,
       ),
   },
   {

@@ -1,6 +1,7 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Queryable } from "../../core/store/db.ts";
-import { join, sql } from "../../core/store/sql.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
+import { join, raw, sql } from "../../core/store/sql.ts";
 
 /** Keeps requests open for one more lease each, because somebody waits for them. */
 export async function renewLeases(on: Queryable, requestIds: readonly RequestId[]): Promise<void> {
@@ -13,6 +14,7 @@ export async function findUnwaited(on: Queryable, limit: number): Promise<string
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM requests
       WHERE state = 'open' AND waited_until IS NOT NULL AND waited_until <= (SELECT parley_now())
+        AND NOT ${isFrozen(raw("asker"))}
       ORDER BY waited_until LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
@@ -22,6 +24,7 @@ export async function findUnwaited(on: Queryable, limit: number): Promise<string
 export async function findDueRequests(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM requests WHERE state = 'open' AND expires_at <= (SELECT parley_now()) AND plan IS NULL
+        AND NOT ${isFrozen(raw("asker"))}
       ORDER BY expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);

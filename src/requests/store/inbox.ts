@@ -4,7 +4,8 @@ import { ALL_READERS } from "../model/audience.ts";
 import type { InboxDue, InboxFilter, InboxGroup, InboxOrder, InboxPosition } from "../model/inbox.ts";
 import { toRequestsAt, type RequestAt, type RequestRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
-import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
+import { empty, join, raw, sql, type Sql } from "../../core/store/sql.ts";
+import { frozenFlag, hasTime } from "../../policy/store/freezes.ts";
 import type { RequestId } from "../../core/model/ids.ts";
 import { handOnMark, isHandedOnBy, isHandedTo } from "./hand-ons.ts";
 import { isSnoozedFor, snoozesFor } from "./snoozes.ts";
@@ -42,12 +43,12 @@ export async function listInbox(
   const rows =
     filter.state === "open"
       ? await on.all<RequestRow>(
-          sql`SELECT a.*, (SELECT parley_now()) AS now FROM requests a WHERE ${where}
+          sql`SELECT a.*, (SELECT parley_now()) AS now, ${frozenFlag(raw("a.asker"))} FROM requests a WHERE ${where}
               ${after ? sql`AND (${by}, a.created_at, a.ask_id) > (${after.at}, ${after.createdAt}, ${after.id})` : empty}
             ORDER BY ${by}, a.created_at, a.ask_id LIMIT ${limit}`,
         )
       : await on.all<RequestRow>(
-          sql`SELECT a.*, (SELECT parley_now()) AS now FROM requests a WHERE ${where}
+          sql`SELECT a.*, (SELECT parley_now()) AS now, ${frozenFlag(raw("a.asker"))} FROM requests a WHERE ${where}
               ${after ? sql`AND (a.settled_at, a.ask_id) < (${after.at}, ${after.id})` : empty}
             ORDER BY a.settled_at DESC, a.ask_id DESC LIMIT ${limit}`,
         );
@@ -144,7 +145,9 @@ export async function listOutcomeVersions(
 }
 
 function isIn(state: InboxFilter["state"]): Sql {
-  return state === "open" ? sql`a.state = 'open' AND a.expires_at > (SELECT parley_now())` : sql`a.state <> 'open'`;
+  return state === "open"
+    ? sql`a.state = 'open' AND ${hasTime(sql`a.expires_at`, sql`a.asker`)}`
+    : sql`a.state <> 'open'`;
 }
 
 /** A condition of SQL on the request `a`: it is in the inbox of one of `readers`. A call of a plan is in none. */

@@ -1,4 +1,5 @@
 import type { RequestId } from "../../core/model/ids.ts";
+import { Refusal } from "../../refusals.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import type { Inquiry, Outcome, Press, RefusedAnswer, Request, RequestForm } from "../model/request.ts";
 import type { RequestCounts } from "../model/asker-bounds.ts";
@@ -7,16 +8,20 @@ import { ALL_READERS, isJoint } from "../model/audience.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
 import type { Counted } from "../model/settle.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
-import { json, optional, rowsOf, type RowOf } from "../../core/store/rows.ts";
+import { flag, json, optional, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { lockedRows } from "../../core/store/locked-rows.ts";
-import { empty, join, sql } from "../../core/store/sql.ts";
+import { empty, join, raw, sql } from "../../core/store/sql.ts";
+import { frozenFlag, hasTime } from "../../policy/store/freezes.ts";
 import { hasReader } from "./tables.ts";
 
-/** An addressed request and the store's clock, read by one statement. */
+/** An addressed request, the store's clock, and whether the asker is frozen, read by one statement. */
 export interface RequestAt {
   request: Request;
   now: number;
+  isFrozen: boolean;
 }
+
+const FROZEN = frozenFlag(raw("asker"));
 
 export const requestRows = rowsOf<Request>()({
   id: "ask_id",
@@ -44,7 +49,7 @@ export const requestRows = rowsOf<Request>()({
   inquiries: optional(json("inquiries")),
 });
 
-const requestAtRows = rowsOf<RequestAt>()({ request: requestRows.read, now: "now" });
+const requestAtRows = rowsOf<RequestAt>()({ request: requestRows.read, now: "now", isFrozen: flag("frozen") });
 
 /** A row as it is stored, with the store's clock. */
 export type RequestRow = RowOf<typeof requestAtRows>;
@@ -109,18 +114,18 @@ export async function insertRequestIfNew(
         ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${fnOf(ask.form)}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
         (SELECT parley_now()), ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null},
         ${promptOf}, ${leaseMs}, ${waitedUntil}, ${ask.plan ?? null}, ${ask.planOrd ?? null})
-      ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at, waited_until`,
+      ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at, waited_until, ${FROZEN}`,
   );
   if (!row) return undefined;
   await insertReaders(tx, ask.id, readers);
-  return { request: newlyStored(ask, row), now: row.created_at };
+  return { request: newlyStored(ask, row), now: row.created_at, isFrozen: row.frozen === 1 };
 }
 
 /** A plan is no call that others are like. */
 const fnOf = (form: RequestForm): string | null =>
   form.kind === "approval" && form.calls === undefined ? form.fn : null;
 
-type StoredTimes = Pick<RequestRow, "created_at" | "expires_at" | "waited_until">;
+type StoredTimes = Pick<RequestRow, "created_at" | "expires_at" | "waited_until" | "frozen">;
 
 /** Returns a new request as it is stored, without reading its arguments back. */
 function newlyStored(ask: NewRequest, row: StoredTimes): Request {
@@ -158,7 +163,10 @@ export async function insertReaders(tx: Tx, requestId: RequestId, readers: reado
 }
 
 export async function findRequest(on: Queryable, requestId: RequestId): Promise<RequestAt | undefined> {
-  return requestAtRows.first(on, sql`SELECT *, parley_now() AS now FROM requests WHERE ask_id = ${requestId}`);
+  return requestAtRows.first(
+    on,
+    sql`SELECT *, parley_now() AS now, ${FROZEN} FROM requests WHERE ask_id = ${requestId}`,
+  );
 }
 
 /** Returns a requester's request by its `ref`, with the hash that shows whether a second request is the same. */
@@ -169,7 +177,7 @@ export async function findByRef(
 ): Promise<(RequestAt & { sameHash: string }) | undefined> {
   const row = await first<RequestRow & { same_hash: string }>(
     on,
-    sql`SELECT *, parley_now() AS now FROM requests WHERE asker = ${asker} AND ref = ${ref}`,
+    sql`SELECT *, parley_now() AS now, ${FROZEN} FROM requests WHERE asker = ${asker} AND ref = ${ref}`,
   );
   return row && { ...requestAtRows.read(row), sameHash: row.same_hash };
 }
@@ -177,26 +185,35 @@ export async function findByRef(
 /** Returns what any asker calls `ref`. */
 export async function findAllByRef(on: Queryable, ref: string): Promise<RequestAt[]> {
   const rows = await on.all<RequestRow>(
-    sql`SELECT *, parley_now() AS now FROM requests WHERE ref = ${ref} ORDER BY ask_id LIMIT 20`,
+    sql`SELECT *, parley_now() AS now, ${FROZEN} FROM requests WHERE ref = ${ref} ORDER BY ask_id LIMIT 20`,
   );
   return toRequestsAt(rows);
 }
 
 /** Holds the request to the end of the transaction, and returns it with the clock read after any wait. */
 export async function lockRequest(tx: Tx, requestId: RequestId): Promise<RequestAt | undefined> {
-  return requestAtRows.first(tx, lockedRows(tx, "requests", sql`ask_id = ${requestId}`));
+  return requestAtRows.first(tx, lockedRows(tx, "requests", sql`ask_id = ${requestId}`, sql`, ${FROZEN}`));
 }
 
-/** Ends a locked, open request; returns it as it is now, without reading its arguments again. */
+/**
+ * Ends a locked, open request; returns it as it is now, without reading its arguments again.
+ *
+ * @throws {Refusal} `frozen` for an approval where its asker was frozen since the request was locked
+ */
 export async function endRequest(tx: Tx, request: Request, outcome: Outcome, at: number): Promise<RequestAt> {
-  const { version, now } = await one<Pick<RequestRow, "version" | "now">>(
+  const { version, now, frozen } = await one<Pick<RequestRow, "version" | "now" | "frozen">>(
     tx,
     sql`UPDATE requests SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
         refused = NULL, presses = NULL, press_due_at = NULL, version = version + 1
-      WHERE ask_id = ${request.id} AND state = ${"open"} RETURNING version, parley_now() AS now`,
+      WHERE ask_id = ${request.id} AND state = ${"open"} RETURNING version, parley_now() AS now, ${FROZEN}`,
   );
+  if (outcome.approved === true && frozen === 1) throw new Refusal("frozen");
   const { presses: _ended, ...kept } = request;
-  return { request: { ...kept, state: outcome.status, outcome, settledAt: at, refused: null, version }, now };
+  return {
+    request: { ...kept, state: outcome.status, outcome, settledAt: at, refused: null, version },
+    now,
+    isFrozen: frozen === 1,
+  };
 }
 
 /**
@@ -334,9 +351,9 @@ export async function listPending(
   const readers = of.readers === undefined ? empty : sql`AND ${hasReader(sql`a.ask_id`, of.readers)}`;
   const start = of.kinds === undefined ? sql`AND a.plan IS NULL` : sql`AND (${isOneOf(of.kinds)})`;
   const bound = of.conversation === undefined ? empty : sql`AND a.conversation = ${of.conversation}`;
-  const where = sql`a.state = 'open' AND a.expires_at > (SELECT parley_now()) ${asker} ${readers} ${start} ${bound}`;
+  const where = sql`a.state = 'open' AND ${hasTime(sql`a.expires_at`, sql`a.asker`)} ${asker} ${readers} ${start} ${bound}`;
   const rows = await on.all<RequestRow>(
-    sql`SELECT a.*, (SELECT parley_now()) AS now FROM requests a WHERE ${where}
+    sql`SELECT a.*, (SELECT parley_now()) AS now, ${FROZEN} FROM requests a WHERE ${where}
       ORDER BY a.created_at, a.ask_id LIMIT ${page.limit} OFFSET ${page.offset}`,
   );
   const { total } = await one<{ total: number }>(on, sql`SELECT count(*) AS total FROM requests a WHERE ${where}`);

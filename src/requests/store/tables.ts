@@ -1,6 +1,8 @@
 import { forgetKeys } from "../../core/store/idempotency.ts";
 import type { OwnedTables } from "../../core/store/owned-tables.ts";
-import { join, type Sql, sql } from "../../core/store/sql.ts";
+import { isFrozen, stoodFor } from "../../policy/store/freezes.ts";
+import { NO_DEADLINE } from "../model/request.ts";
+import { join, raw, type Sql, sql } from "../../core/store/sql.ts";
 
 /** The verb under whose keys a request stands for the same one made before. */
 export const DEDUPE_VERB = "ask people";
@@ -96,6 +98,21 @@ export const REQUEST_TABLES: OwnedTables = {
         WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
     ];
   },
+  standStill: (time) => [
+    // A lease begins anew.
+    sql`UPDATE requests SET expires_at = CASE WHEN expires_at >= ${NO_DEADLINE} THEN expires_at
+          ELSE expires_at + ${stoodFor(sql`created_at`, time)} END,
+        waited_until = CASE WHEN waited_until IS NULL THEN NULL ELSE ${time.nowMs} + lease_ms END, version = version + 1
+      WHERE state = ${"open"} AND ${isFrozen(raw("asker"))}`,
+    // A frozen agent can start nothing, so the time for its starts and reports stands still too.
+    sql`UPDATE call_outcomes SET due_at = due_at + ${stoodFor(sql`at`, time)}
+      WHERE state = ${"awaited"} AND due_at IS NOT NULL
+        AND ask_id IN (SELECT a.ask_id FROM requests a WHERE a.ask_id = call_outcomes.ask_id AND ${isFrozen(raw("a.asker"))})`,
+    // The calls of an approved plan are used before its deadline.
+    sql`UPDATE requests SET expires_at = expires_at + ${stoodFor(sql`created_at`, time)}
+      WHERE state = ${"answered"} AND expires_at > ${time.sinceMs} AND expires_at < ${NO_DEADLINE} AND ${isFrozen(raw("asker"))}
+        AND ask_id IN (SELECT c.plan FROM requests c WHERE c.plan IS NOT NULL AND c.used_by IS NULL)`,
+  ],
   moveTimes: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [
@@ -112,7 +129,8 @@ export const REQUEST_TABLES: OwnedTables = {
     ];
   },
   countPassed: (sinceMs) => sql`SELECT count(*) FROM requests
-    WHERE state = 'open' AND plan IS NULL AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())`,
+    WHERE state = 'open' AND plan IS NULL AND expires_at > ${sinceMs} AND expires_at <= (SELECT parley_now())
+      AND NOT ${isFrozen(raw("asker"))}`,
   ownSentences: ["deliveries.words"],
   targets: ["requests.audience", "deliveries.target", "deliveries.long_target"],
   followed: [

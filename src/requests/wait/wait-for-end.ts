@@ -16,8 +16,12 @@ const MARGIN_MS = 5000;
 export async function waitForEnd(ctx: Context, request: Request, signal: AbortSignal): Promise<Request> {
   if (request.state !== "open") return request;
   using _lease = ctx.openWaits.add(request.id);
-  const now = await readWhenBack(ctx, () => storeNow(ctx.db), { waitMs: Number.POSITIVE_INFINITY, signal });
-  const waitMs = Math.max(0, request.expiresAt - now) + MARGIN_MS;
-  // The lease lasts as long as the wait.
-  return await waitForRequest(ctx, request.id, { waitMs, signal });
+  let read = request;
+  // The lease lasts as long as the wait. A deadline that stands still comes later.
+  do {
+    const now = await readWhenBack(ctx, () => storeNow(ctx.db), { waitMs: Number.POSITIVE_INFINITY, signal });
+    const waitMs = Math.max(0, read.expiresAt - now) + MARGIN_MS;
+    read = await waitForRequest(ctx, request.id, { waitMs, signal });
+  } while (read.state === "open" && !signal.aborted && !ctx.stopping.aborted);
+  return read;
 }

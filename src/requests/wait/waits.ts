@@ -6,9 +6,9 @@ import * as due from "../store/due.ts";
 import { lockRequest } from "../store/requests.ts";
 import { cancelRequestWaitIfOpen, findRequestWaits, insertRequestWait, type RequestWait } from "../store/waits.ts";
 import { transact } from "../../core/store/transact.ts";
-import { requestTopic, watch } from "../../core/store/wake.ts";
+import { FREEZES_TOPIC, requestTopic, watch } from "../../core/store/wake.ts";
 import { cancelRequest } from "../end/end.ts";
-import { readRequest } from "../read/read-request.ts";
+import { readRequest, untilDueMs } from "../read/read-request.ts";
 
 /** A wake-up from another server may be lost, and giving up a wait is no change of its request. */
 const LOOK_AGAIN_MS = 10_000;
@@ -66,7 +66,7 @@ export async function* followRequestWaits(
   signal: AbortSignal,
 ): AsyncGenerator<RequestWaitReading> {
   const requestIds = (await findRequestWaits(ctx.db, waitIds, asker)).map(({ requestId }) => requestId);
-  using changes = watch(ctx, requestIds.map(requestTopic), [ctx.stopping, signal]);
+  using changes = watch(ctx, [...requestIds.map(requestTopic), FREEZES_TOPIC], [ctx.stopping, signal]);
   const reported = new Map<string, RequestWaitReading["status"]>();
   for (;;) {
     const readings = await readRequestWaits(ctx, waitIds, asker);
@@ -77,7 +77,7 @@ export async function* followRequestWaits(
     }
     const working = readings.filter(({ status }) => status === "working");
     if (working.length === 0 || ctx.stopping.aborted || signal.aborted) return;
-    const dueIn = working.map(({ request }) => Math.max(20, request.expiresAt - ctx.clock.now() + 5));
+    const dueIn = working.map(({ request }) => untilDueMs(ctx, request));
     await changes.next(Math.min(LOOK_AGAIN_MS, ...dueIn));
   }
 }

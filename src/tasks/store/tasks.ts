@@ -4,7 +4,8 @@ import type { Task, TaskState } from "../model/task.ts";
 import { titleOfPrompt } from "../model/names.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, rowsOf } from "../../core/store/rows.ts";
-import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
+import { empty, join, raw, sql, type Sql } from "../../core/store/sql.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
 import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 const taskRows = rowsOf<Task>()({
@@ -239,6 +240,7 @@ export async function findFirstInLine(
     on,
     sql`SELECT * FROM tasks t WHERE state = 'queued' AND repo = ${repo}
       ${agents ? sql`AND coalesce(agent, ${agent}) IN (${join([...agents])})` : empty}
+      AND NOT ${isFrozen(raw("t.principal"))} AND NOT ${isFrozen(sql`'attempt:' || coalesce(t.agent, ${agent})`)}
       AND NOT EXISTS (SELECT 1 FROM task_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)
       ORDER BY submitted_at, place LIMIT 1`,
   );

@@ -1,6 +1,6 @@
 import { storeNow } from "../../../core/store-now.ts";
 import type { Context } from "../../../context.ts";
-import { readDetails, readRequest } from "../../../requests/read/read-request.ts";
+import { readDetails, readForPeople } from "../../../requests/read/read-request.ts";
 import type { WireAskToPeople } from "../../../wire/inbox.ts";
 import { wholeRequest, type WithArguments } from "./wire.ts";
 
@@ -9,7 +9,7 @@ const ONLOOKER = { via: "web", person: null, identities: [], seesAll: false } as
 
 /** Returns a request to people as it is shown to somebody who is not asked. */
 export async function showToOnlooker(ctx: Context, requestId: string): Promise<WithArguments<WireAskToPeople>> {
-  const request = await readRequest(ctx, requestId);
+  const request = await readForPeople(ctx, requestId);
   const details = await readDetails(ctx, request);
   return wholeRequest(request, details, { who: ONLOOKER, now: await storeNow(ctx.db), language: "en" });
 }

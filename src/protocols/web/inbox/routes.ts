@@ -35,6 +35,7 @@ import { cursorOf, readCursor } from "./cursor.ts";
 import { evidenceRoutes } from "./evidence-routes.ts";
 import { approvedCallsOf } from "./approved-calls.ts";
 import { awayRoutes } from "./away-routes.ts";
+import { freezeRoutes } from "./freeze-routes.ts";
 import { canonicalArguments } from "./given-arguments.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
@@ -88,6 +89,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     handOnRoutes(app, door);
     inquiryRoutes(app, door);
     awayRoutes(app, door);
+    freezeRoutes(app, door);
     precedentRoutes(app, door);
   };
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Request } from "../../../requests/model/request.ts";
 import { Refusal } from "../../../refusals.ts";
-import { readRequest } from "../../../requests/read/read-request.ts";
 import { readOutcome, readReceipt, readReceiptKeys } from "../../../requests/read/read-receipt.ts";
+import { readForPeople } from "../../../requests/read/read-request.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../../http/door.ts";
 import { setRefusalHeaders, statusOf } from "../../http/errors.ts";
 import { WireReceiptKeys } from "../../../wire/receipt.ts";
@@ -96,7 +96,7 @@ async function readableRequest(door: DoorContext, http: OneReceipt): Promise<Req
   const { id } = http.params;
   if (!isId(id)) throw new Refusal("request_not_found");
   const mayRead = await readerOf(door, http);
-  const request = await readRequest(ctx, id);
+  const request = await readForPeople(ctx, id);
   if (!mayRead(request)) throw new Refusal("request_not_found");
   return request;
 }
