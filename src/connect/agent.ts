@@ -174,8 +174,6 @@ export interface PromptingAgent {
   folder?(env: Environment): string;
   /** The events that reach people. */
   events: readonly string[];
-  /** The reason why it has no `after`, for the docs; left out where it has it. */
-  noAfter?: string;
   /** The prompts that its hook cannot cover, and why. */
   uncovered: readonly { prompt: string; because: string }[];
   /** A row for each event: how several hooks of it run, and who decides. */
