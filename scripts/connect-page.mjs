@@ -17,7 +17,10 @@ const cell = (text) => text.replaceAll("|", "\\|").replaceAll(/[<*]/g, "\\$&");
 /** Returns the page with the table as the registry has it. */
 async function pageText(page) {
   const rows = await Promise.all(Object.entries(AGENTS).map(rowText));
-  const head = ["| Agent | Files | Reaches people | Stays with the agent |", "| --- | --- | --- | --- |"];
+  const head = [
+    "| Agent | Files | Reaches people | Reports the end of a tool use | Stays with the agent |",
+    "| --- | --- | --- | --- | --- |",
+  ];
   const table = await format([...head, ...rows].join("\n"), { parser: "markdown", printWidth: 120 });
   const [before, rest = ""] = page.split(START);
   const [, after = ""] = rest.split(END);
@@ -29,8 +32,20 @@ async function rowText([name, { load }]) {
   const files = [...new Set(partsOf(agent, HOME).map(({ file }) => `\`${homely(file, HOME)}\``))];
   const events = agent.events.map((event) => `\`${event}\``);
   const uncovered = agent.uncovered.map(({ prompt, because }) => `${prompt}: ${because}`);
-  const columns = [`${agent.title} (\`${name}\`)`, files.join(", "), events.join(", "), uncovered.join("; ")];
+  const columns = [
+    `${agent.title} (\`${name}\`)`,
+    files.join(", "),
+    events.join(", "),
+    endsText(agent),
+    uncovered.join("; "),
+  ];
   return `| ${columns.map(cell).join(" | ")} |`;
+}
+
+function endsText({ after }) {
+  if (!after) return "no: it has no event after a tool that names the use";
+  const by = `yes, by ${after.events.map((event) => `\`${event}\``).join(", ")}`;
+  return after.untold === "" ? by : `${by}; not ${after.untold}`;
 }
 
 const page = readFileSync(PAGE, "utf8");

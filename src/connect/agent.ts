@@ -34,7 +34,25 @@ export interface TestEvent {
 }
 
 /** A use of a tool that is over, as the agent tells it: nobody has to decide about it any more. */
-export type UseOver = Pick<AgentPrompt, "session" | "tool" | "input" | "useId">;
+export interface UseOver extends Pick<AgentPrompt, "session" | "tool" | "input" | "useId"> {
+  /** How it ended; null where it did not run. */
+  end: "done" | "failed" | null;
+  /** A plain status for people, such as `exit 1`, and nothing of what the tool returned. */
+  status?: string | undefined;
+  /** The value that the tool returned; people are shown its digest alone. */
+  result?: unknown;
+}
+
+/** The events by which an agent tells that a use of a tool is over. */
+export interface AfterTool {
+  events: readonly string[];
+  /** A sentence for the docs: the ends, or parts of them, that these events do not tell; empty where they tell all. */
+  untold: string;
+  /** Reads such an event; nothing for any other event. @throws {Error} */
+  read(bytes: Uint8Array): UseOver | null;
+  /** Returns the input of a prompt as those events have it; null for a prompt about which they tell nothing. Left out, it is alike. */
+  inputOf?(prompt: Pick<AgentPrompt, "tool" | "input">): Readonly<Record<string, unknown>> | null;
+}
 
 /** A decision about a prompt; undecided leaves it to what the agent's user has configured. */
 export type PromptDecision =
@@ -75,7 +93,12 @@ export interface WantedHook {
   always?: string | undefined;
   /** In place of the command, where nothing is lost if the hook fails. */
   http?: HttpHook | undefined;
+  /** The command line for the events after a tool; left out where the agent has none. */
+  over?: string | undefined;
 }
+
+/** An agent that tells of a use that is over waits for its hook so long, and the hook for the server a little less. */
+export const OVER_S = 5;
 
 /** A file in which a hook stands, or a part of what the agent needs for it. */
 export interface HookFile {
@@ -186,8 +209,8 @@ export interface PromptingAgent {
    * @throws {Error} in one sentence: the tool is then denied
    */
   read(bytes: Uint8Array): AgentPrompt | null;
-  /** Reads an event by which the agent tells that a use of a tool is over; nothing for any other event. @throws {Error} */
-  readUseOver?(bytes: Uint8Array): UseOver | null;
+  /** The events after a tool by which its hook reports the ends of approved calls; left out where it has none of use. */
+  after?: AfterTool;
   /** Returns what the agent reads on standard output, or as the reply to its request. */
   print(prompt: AgentPrompt, decision: PromptDecision): string;
   /** Returns how a hook denies that failed before it could ask; `sent` is its event as far as it came, in any form. */

@@ -17,6 +17,7 @@ import {
 import { editSchema, withoutFolder } from "./prompt-json.ts";
 import { chosenIn, contactOf } from "./prompt-questions.ts";
 import { type CallOfHook, receiptProblem } from "./receipt.ts";
+import { endMarkOf, useOf } from "./use-over.ts";
 
 /** An agent ends its hook two minutes after the time of people, and may run the tool then: nothing is waited for so long. */
 const LATEST_MS = 90_000;
@@ -35,6 +36,8 @@ export interface How {
   /** The people of whom one must have approved. */
   by: Approvers | undefined;
   timeoutSeconds: number;
+  /** Another hook reports how an approved use ends. */
+  reports?: boolean;
 }
 
 /** How a hook reaches people: over HTTP, or within the server. */
@@ -68,7 +71,8 @@ export async function decided(
       because: "Parley asked nobody: these questions can be told apart at this terminal alone.",
     };
   }
-  const named = { ...prompt, agentName: agent.name, editable: agent.takesEdits && prompt.isExact };
+  const endMark = how.reports ? endMarkOf(agent, prompt) : undefined;
+  const named = { ...prompt, agentName: agent.name, editable: agent.takesEdits && prompt.isExact, endMark };
   using latest = openLatest(way, how);
   const asked = { ...way, signal: AbortSignal.any([way.signal, latest.signal]) };
   try {
@@ -96,12 +100,14 @@ interface NamedPrompt extends AgentPrompt {
   agentName: string;
   /** People may change the input. */
   editable: boolean;
+  /** The digest by which the end of the use finds the request; nothing where no end is promised. */
+  endMark: string | undefined;
 }
 
 /** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
 async function permitted(way: WayToPeople, prompt: NamedPrompt, how: How): Promise<PromptDecision> {
   const { tool: fn, shown: kwargs, folder, editable } = prompt;
-  const names = namesOf(way, prompt);
+  const names = { ...namesOf(way, prompt), ...(prompt.endMark !== undefined && { reports: "end" as const }) };
   const asking = way.clock.now();
   const kwargsSchema = editable ? editSchema(folder) : undefined;
   const spec = {
@@ -177,8 +183,8 @@ async function answered(
  * time share a request, and the prompt waits only for as long as its hook does (spec/a2h 21).
  */
 function namesOf({ leaseSeconds }: WayToPeople, prompt: NamedPrompt, part = 0) {
-  const { agentName: agent, session, useId, subagent, folder } = prompt;
-  const use = useId === undefined ? undefined : sha256Digest(JSON.stringify([session, useId, part]));
+  const { agentName: agent, session, subagent, folder, endMark } = prompt;
+  const use = useOf(prompt, part);
   return {
     run_id: printable(session).slice(0, 256),
     call_id: `${agent}:${Buffer.from(systemRandom(16)).toString("hex")}`,
@@ -186,6 +192,7 @@ function namesOf({ leaseSeconds }: WayToPeople, prompt: NamedPrompt, part = 0) {
       agent,
       lease_seconds: leaseSeconds,
       ...(use !== undefined && { use }),
+      ...(part === 0 && endMark !== undefined && { use_digest: endMark }),
       ...(subagent !== undefined && { subagent: shortened(subagent, 200) }),
       // In an approval the folder is among the arguments.
       ...(part > 0 && folder !== undefined && { folder: shortened(folder, 1000) }),

@@ -66,7 +66,8 @@ export async function startProblem(hook: InstalledHook, env: Environment): Promi
   if (script !== undefined && Number.parseInt(version.replace(/^v/, ""), 10) < NEEDED_NODE) {
     return { why: `starts ${program}, which is Node ${version.trim()}, and it needs Node ${NEEDED_NODE}` };
   }
-  if (isFetched) return null;
+  // A hook after a tool says nothing, whatever it is sent.
+  if (isFetched || flags.includes("--over")) return null;
   const [denied, passed] = await Promise.all([NO_EVENT, OTHER_EVENT].map((event) => replyTo(event, hook.line, env)));
   if (denied === undefined || denied === "" || NODE_FAILED.test(denied)) {
     const isOwn = script !== undefined && isSameFile(script, hookProgram());

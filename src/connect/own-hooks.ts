@@ -14,7 +14,7 @@ export interface OwnHooks {
 }
 
 /** An address that Parley writes has no other members in its query. */
-const QUERY = new Set(["to", "timeout"]);
+const QUERY = new Set(["to", "timeout", "reports"]);
 /** Names that the program of Parley has, or had. */
 const PROGRAM = /^parley(-(linux|darwin|macos|win|windows)-(x64|arm64))?(\.(mjs|cjs|js|exe|cmd))?$/;
 /** Package managers that start the package of the next word that is no flag, and words that belong to them. */

@@ -53,6 +53,7 @@ export type Kind = "function_calls" | "human_contacts";
 export interface PromptRequest {
   run_id: string;
   call_id: string;
+  reports?: "end";
   agent_prompt: { use?: string };
   spec: Record<string, unknown> & { timeout_seconds: number };
 }
@@ -117,6 +118,11 @@ async function withdraw(place: ServerAccess, kind: Kind, callId: string): Promis
   const body = JSON.stringify({ reason: NOBODY_WAITS });
   using soon = endingAfter(place.clock, WITHDRAWN_WITHIN_MS);
   await send({ ...rest, signal: soon.signal }, "POST", path, body).catch(() => undefined);
+}
+
+/** Tells the server once how a use of a tool ended; it says nothing about whether a request of it was known. @throws {Error} */
+export async function tellUseOver(place: ServerAccess, report: object): Promise<void> {
+  await exchange(place, "POST", `${BASE}/agent_prompts/outcome`, JSON.stringify(report));
 }
 
 const TEXTS = ["comment", "response", "response_option_name", "consent_digest", "receipt", "receipt_key", "ask_id"];

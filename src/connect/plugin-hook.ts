@@ -1,4 +1,4 @@
-import type { WantedHook } from "./agent.ts";
+import { OVER_S, type UseOver, type WantedHook } from "./agent.ts";
 
 /** A timer of Node takes no more. */
 const MOST_MS = 2 ** 31 - 1;
@@ -8,17 +8,27 @@ export const PLUGIN_MARGIN_MS = 10_000;
 /**
  * Returns the first lines of a plugin in JavaScript that sends prompts to this hook. They define `TIMEOUT_MS`, after
  * which the hook is ended, and `hookReply(prompt, signal)`: it runs the hook once, and resolves with the object that the
- * hook has printed, with a no where the hook could not start, or with an empty one. An aborted signal ends the hook, which withdraws its request.
+ * hook has printed, with a no where the hook could not start, or with an empty one. An aborted signal ends the hook, which
+ * withdraws its request. `tellOver(event)` tells the hook after a tool that a use is over, and resolves soon in any case.
  */
-export function hookReplyCode(name: string, { command, timeoutSeconds }: WantedHook): string {
+export function hookReplyCode(name: string, { command, over, timeoutSeconds }: WantedHook): string {
   const timeoutMs = Math.min(timeoutSeconds * 1000, MOST_MS - PLUGIN_MARGIN_MS);
   return `import { spawn } from "node:child_process";
 
 const COMMAND = ${JSON.stringify(command)};
 const TIMEOUT_MS = ${timeoutMs};
 const NOT_STARTED = ${JSON.stringify(notStarted(name))};
+const OVER = ${JSON.stringify(over ?? null)};
 
-${HOOK_REPLY}`;
+${HOOK_REPLY}
+
+${TELL_OVER}`;
+}
+
+/** Returns how a use ended, from the error and the exit status that a plugin has found in what its agent says. */
+export function toldEnd({ error, exit }: Readonly<Record<string, unknown>>): Pick<UseOver, "end" | "status"> {
+  if (typeof exit === "number" && exit !== 0) return { end: "failed", status: `exit ${exit}` };
+  return { end: error === undefined || error === null || error === "" ? "done" : "failed" };
 }
 
 const notStarted = (name: string): string =>
@@ -47,4 +57,15 @@ const HOOK_REPLY = `function hookReply(prompt, signal) {
       }
     });
   });
+}`;
+
+const TELL_OVER = `function tellOver(event) {
+  return new Promise((resolve) => {
+    if (OVER === null) return resolve();
+    const hook = spawn("/bin/sh", ["-c", "exec " + OVER], { stdio: ["pipe", "ignore", "ignore"], timeout: ${OVER_S * 1000} });
+    hook.stdin.on("error", () => undefined);
+    hook.stdin.end(JSON.stringify(event));
+    hook.on("error", () => resolve());
+    hook.on("close", () => resolve());
+  }).catch(() => undefined);
 }`;

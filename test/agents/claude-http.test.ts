@@ -106,6 +106,19 @@ describe("an unmodified Claude Code that sends its prompts by HTTP", { skip: isM
   });
 
   for (const type of ["http", "command"] as const) {
+    for (const [command, end] of [
+      ["touch released.txt", "done"],
+      ["mkdir sub; cd sub; touch ../released.txt; exit 3", "failed, exit 3"],
+    ] as const) {
+      it(`has an approved call end as ${end} after ${command}, by ${type}`, async () => {
+        await using site = await openSite({ call: "Bash", input: { command, description: "Release it" } }, type);
+        const { ended } = site.release();
+        await site.decide("Bash", APPROVE);
+        await ended;
+        assert.deepEqual(await site.ends(), [end]);
+      });
+    }
+
     it(`leaves its plan mode after a person has approved the plan, by ${type}`, async () => {
       await using site = await openSite({ call: "ExitPlanMode", input: { plan: "1. Release it" } }, type);
       const { ended } = site.release(true, "--permission-mode", "plan");

@@ -17,10 +17,12 @@ interface Running extends AsyncDisposable {
   release(...flags: string[]): { ended: Promise<unknown> };
 }
 
-async function open(): Promise<Running> {
+async function open(command = RELEASE.input.command): Promise<Running> {
   const stack = new AsyncDisposableStack();
   const site = stack.use(await openHookedSite("copilot"));
-  const model = stack.use(await stepModel([RELEASE, { say: "That was that." }]));
+  const model = stack.use(
+    await stepModel([{ ...RELEASE, input: { ...RELEASE.input, command } }, { say: "That was that." }]),
+  );
   const offline = { COPILOT_OFFLINE: "true", COPILOT_AUTO_UPDATE: "false", COPILOT_MODEL: "fake-model" };
   const env = { ...site.env, ...offline, COPILOT_PROVIDER_BASE_URL: `${model.url}/v1` };
   const release = (...flags: string[]) => {
@@ -46,6 +48,19 @@ describe(
       await ended;
       assert.equal(running.site.isReleased(), true);
     });
+
+    for (const [command, end] of [
+      ["touch released.txt", "done"],
+      ["touch released.txt; exit 3", "failed, exit 3"],
+    ] as const) {
+      it(`has an approved call end as ${end} after ${command}`, async () => {
+        await using running = await open(command);
+        const { ended } = running.release();
+        await running.site.decide("bash", APPROVE);
+        await ended;
+        assert.deepEqual(await running.site.ends(), [end]);
+      });
+    }
 
     it("does not run what a person rejects, and tells its model why", async () => {
       await using running = await open();

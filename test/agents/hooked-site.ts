@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { HOOK_PROGRAM, MAIN, newFolder, parley, type Run, serve, stop, until } from "../support/program.ts";
 
@@ -36,6 +37,8 @@ export interface HookedSite extends AsyncDisposable {
   post(title: string, body: object): Promise<void>;
   /** Decides the request with this id in the same way. */
   postTo(id: string, body: object): Promise<void>;
+  /** Resolves with the ends of approved calls, once as many as these are reported: the state, and the words. */
+  ends(count?: number): Promise<string[]>;
   /** Resolves once no request waits. */
   emptied(): Promise<void>;
   /** Kills the server, and waits until it is gone. */
@@ -149,6 +152,13 @@ function siteOf({ dataDir, phone, ...opened }: Opened): HookedSite {
       });
       assert.equal(reply.status, 200, await reply.text());
     },
+    ends: (count = 1) =>
+      until(() => {
+        using store = new DatabaseSync(join(dataDir, "parley.db"), { readOnly: true });
+        const rows = store.prepare("SELECT state, words FROM call_outcomes WHERE state <> 'awaited' ORDER BY at").all();
+        const ends = rows.map(({ state, words }) => [state, words].filter((part) => part !== null).join(", "));
+        return Promise.resolve(ends.length >= count ? ends : undefined);
+      }, "the ends of calls"),
     async emptied() {
       await until(async () => (await inbox()).length === 0, "an empty inbox");
     },

@@ -14,15 +14,18 @@ const LONGEST_MS = 120_000;
 const RUNS = {
   codex: {
     tool: "Bash",
+    // Codex tells no exit status.
+    failedEnd: "done",
     file: ".codex/config.toml",
     settings: "",
     step: escalated,
     async run(home: Home, model: string) {
-      assert.deepEqual(await codexTurn(home, model), ["permissionRequest"]);
+      assert.deepEqual(await codexTurn(home, model), ["permissionRequest", "postToolUse"]);
     },
   },
   gemini: {
     tool: "run_shell_command",
+    failedEnd: "failed, exit 3",
     file: ".gemini/settings.json",
     settings: '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }',
     step: REAL_AGENTS.gemini.run,
@@ -43,7 +46,10 @@ for (const [name, agent] of Object.entries(RUNS)) {
   const missing = isMissing(REAL_AGENTS[name as keyof typeof RUNS]);
   describe(`permission prompts of an unmodified ${name}`, { skip: missing }, () => {
     /** Runs the agent with the hook that parley wrote; returns its results, and whether the command ran. */
-    async function release(decide: (site: HookedSite) => Promise<void>, command = "touch released.txt") {
+    async function release(
+      decide: (site: HookedSite) => Promise<void>,
+      { command = "touch released.txt", wantsEnd = false } = {},
+    ) {
       await using site = await openHookedSite(name, { [agent.file]: agent.settings });
       await using model = await stepModel([agent.step(command), { say: "That was that." }]);
       const running = agent.run(site, model.url);
@@ -53,6 +59,7 @@ for (const [name, agent] of Object.entries(RUNS)) {
         results: model.results().join("\n"),
         isReleased: site.isReleased(),
         isTried: site.isReleased("tried.txt"),
+        ends: wantsEnd ? await site.ends() : [],
       };
     }
 
@@ -63,6 +70,17 @@ for (const [name, agent] of Object.entries(RUNS)) {
       });
       assert.equal(isReleased, true, results);
     });
+
+    for (const [command, end] of [
+      ["touch released.txt", "done"],
+      ["touch released.txt; exit 3", agent.failedEnd],
+    ] as const) {
+      it(`have the end ${end} after ${command}`, async () => {
+        const approve = (site: HookedSite) => site.decide(agent.tool, APPROVE);
+        const { ends } = await release(approve, { command, wantsEnd: true });
+        assert.deepEqual(ends, [end]);
+      });
+    }
 
     it("keep a command from running that a person rejected, and give the reason", async () => {
       const { results, isReleased } = await release((site) => site.decide(agent.tool, REJECT));

@@ -17,6 +17,19 @@ describe("an unmodified OpenClaw", { skip: isMissing({ settings: { type: "comman
     assert.equal(running.site.isReleased(), true);
   });
 
+  for (const [command, end] of [
+    ["touch released.txt", "done"],
+    ["touch released.txt; exit 3", "failed, exit 3"],
+  ] as const) {
+    it(`has an approved call end as ${end} after ${command}`, async () => {
+      await using running = await openOpenclaw({}, command);
+      const { ended } = running.release();
+      await running.site.decide("exec", APPROVE);
+      await ended;
+      assert.deepEqual(await running.site.ends(), [end]);
+    });
+  }
+
   it("does not run what a person rejects, and tells its model why", async () => {
     await using running = await openOpenclaw();
     const { ended } = running.release();

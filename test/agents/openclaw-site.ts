@@ -15,9 +15,12 @@ export interface OpenclawSite extends AsyncDisposable {
 }
 
 /** Opens a site with an OpenClaw whose own rules let every command run, beside these plugins. */
-export async function openOpenclaw(plugins: Readonly<Record<string, string>> = {}): Promise<OpenclawSite> {
+export async function openOpenclaw(
+  plugins: Readonly<Record<string, string>> = {},
+  command = RELEASE.input.command,
+): Promise<OpenclawSite> {
   const stack = new AsyncDisposableStack();
-  const model = stack.use(await stepModel([RELEASE, { say: "That was that." }]));
+  const model = stack.use(await stepModel([{ ...RELEASE, input: { command } }, { say: "That was that." }]));
   const site = stack.use(await openHookedSite("openclaw", filesOf(model.url, plugins)));
   const release = () => {
     const args = ["agent", "--local", "--session-key", "agent:main:release", "--message", TASK];

@@ -44,6 +44,19 @@ describe("an unmodified opencode", { skip: isMissing(REAL_AGENTS.opencode) }, ()
     assert.equal(site.isReleased(), true);
   });
 
+  for (const [command, end] of [
+    ["touch released.txt", "done"],
+    ["touch released.txt; exit 3", "failed, exit 3"],
+  ] as const) {
+    it(`has an approved call end as ${end} after ${command}`, async () => {
+      await using running = await open(REAL_AGENTS.opencode.run(command));
+      const session = await running.opencode.begin();
+      await running.site.decide("bash", APPROVE);
+      await running.opencode.idle(session);
+      assert.deepEqual(await running.site.ends(), [end]);
+    });
+  }
+
   it("does not run what a person rejects, and tells its model why", async () => {
     await using running = await open();
     const { site, opencode, model } = running;

@@ -11,7 +11,10 @@ import { itAtTerminal, sitDown } from "../support/at-terminal.ts";
 
 /** Found from everywhere, and not only where `parley` is on the PATH. */
 const PARLEY = `${process.execPath} ${HOOK_PROGRAM}`;
-const HOOK = { type: "command", command: `${PARLEY} hook claude --url http://127.0.0.1:3415`, timeout: 3720 };
+const COMMAND = `${PARLEY} hook claude --url http://127.0.0.1:3415`;
+const HOOK = { type: "command", command: `${COMMAND} --reports`, timeout: 3720 };
+const over = (command: string) => [{ matcher: "*", hooks: [{ type: "command", command, timeout: 5 }] }];
+const OVER = { PostToolUse: over(`${COMMAND} --over`), PostToolUseFailure: over(`${COMMAND} --over`) };
 const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
 
 /** A server that notes what it is asked. */
@@ -49,7 +52,7 @@ describe("parley hook install claude", () => {
     const { file, run, undo } = home();
     const first = await run();
     assert.equal(first.code, 0, first.err);
-    assert.deepEqual(read(file), { hooks: { PermissionRequest: [{ matcher: "*", hooks: [HOOK] }] } });
+    assert.deepEqual(read(file), { hooks: { PermissionRequest: [{ matcher: "*", hooks: [HOOK] }], ...OVER } });
     assert.match(first.err, /^\+.*"command": ".* hook claude /m);
     assert.match((await run()).err, /holds it already/);
     assert.match((await undo()).err, /Parley is out of/);
@@ -65,7 +68,7 @@ describe("parley hook install claude", () => {
     const words = [join(folder, "parley"), "hook", "install", "claude", "--dry-run"];
     const env = { PATH: process.env["PATH"], HOME: newFolder() };
     const { stderr } = spawnSync(process.execPath, words, { encoding: "utf8", env });
-    assert.ok(stderr.includes(`"command": "${PARLEY} hook claude --url http://127.0.0.1:3415"`), stderr);
+    assert.ok(stderr.includes(`"command": "${HOOK.command}"`), stderr);
   });
 
   it("leaves everything else as it was", async () => {
@@ -147,9 +150,12 @@ describe("parley hook install claude", () => {
       return /hook claude[^"]*/.exec(readFileSync(file, "utf8"))?.[0];
     };
     await run();
-    assert.equal(await commandFor({ PARLEY_PORT: "3499" }), "hook claude --url http://127.0.0.1:3499");
-    assert.equal(await commandFor({ PARLEY_URL: "http://box:1" }), "hook claude --url http://box:1");
-    assert.equal(await commandFor({ PARLEY_URL: "http://127.0.0.1:3415" }), "hook claude --url http://127.0.0.1:3415");
+    assert.equal(await commandFor({ PARLEY_PORT: "3499" }), "hook claude --url http://127.0.0.1:3499 --reports");
+    assert.equal(await commandFor({ PARLEY_URL: "http://box:1" }), "hook claude --url http://box:1 --reports");
+    assert.equal(
+      await commandFor({ PARLEY_URL: "http://127.0.0.1:3415" }),
+      "hook claude --url http://127.0.0.1:3415 --reports",
+    );
   });
 
   it("shows the key to no server of a repository's settings", async () => {
@@ -174,6 +180,37 @@ describe("parley hook install claude", () => {
       assert.doesNotMatch(out, /"allow"/);
       assert.deepEqual(asked, [], name);
     }
+  });
+
+  it("says nothing after a tool, whatever it is sent and whoever answers, and sends a digest of what the tool returned", async () => {
+    const bodies: string[] = [];
+    await using server = await openServer((request) => request.on("data", (text: Buffer) => bodies.push(String(text))));
+    const event = { hook_event_name: "PostToolUse", session_id: "1", tool_use_id: "t1", tool_name: "Bash" };
+    const whole = JSON.stringify({ ...event, tool_input: { command: "ls" }, tool_response: { stdout: "a secret" } });
+    for (const [sent, url] of [
+      [whole, server.url],
+      [whole, "http://127.0.0.1:1"],
+      [whole, "no address"],
+      [whole.slice(0, -9), server.url],
+      ["", server.url],
+    ] as const) {
+      const child = spawnSync("/bin/sh", ["-c", `${PARLEY} hook claude --url '${url}' --over`], {
+        input: url === server.url && sent === whole ? "" : sent,
+        env: { HOME: newFolder() },
+      });
+      assert.deepEqual([child.status, String(child.stdout), String(child.stderr)], [0, "", ""], sent);
+    }
+    assert.deepEqual(bodies, []);
+    const child = spawn("/bin/sh", ["-c", `${PARLEY} hook claude --url ${server.url} --over`], {
+      env: { HOME: newFolder() },
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.stdin.end(whole);
+    assert.equal(await ended, 0);
+    assert.equal(bodies.length, 1);
+    assert.match(bodies[0] ?? "", /"outcome":"done","result_digest":"sha256:/);
+    assert.doesNotMatch(bodies[0] ?? "", /secret/);
   });
 
   it("refuses settings that keep it from running, and writes nothing", async () => {
@@ -220,13 +257,19 @@ describe("parley hook install claude", () => {
       "Bash|Write",
     );
     assert.equal(code, 0, err);
-    const command = `${PARLEY} hook claude --url http://box:3415 --to 7 --timeout 30m`;
+    const command = `${PARLEY} hook claude --url http://box:3415 --to 7 --timeout 30m --reports`;
     const hooks = [{ type: "command", command, timeout: 1920 }];
-    const before = { PermissionRequest: [{ matcher: "*", hooks }], PreToolUse: [{ matcher: "Bash|Write", hooks }] };
+    const told = over(`${PARLEY} hook claude --url http://box:3415 --over`);
+    const before = {
+      PermissionRequest: [{ matcher: "*", hooks }],
+      PreToolUse: [{ matcher: "Bash|Write", hooks }],
+      PostToolUse: told,
+      PostToolUseFailure: told,
+    };
     assert.deepEqual(read(file), { hooks: before });
     // An option that the next run leaves out is undone.
     await run();
-    assert.deepEqual(read(file), { hooks: { PermissionRequest: [{ matcher: "*", hooks: [HOOK] }] } });
+    assert.deepEqual(read(file), { hooks: { PermissionRequest: [{ matcher: "*", hooks: [HOOK] }], ...OVER } });
   });
 
   it("refuses somebody to ask whom no request can name, and writes nothing", async () => {
@@ -253,7 +296,7 @@ describe("parley hook install claude", () => {
       ]) {
         const { status, stderr } = run(...words);
         assert.equal(status, 0, stderr);
-        assert.deepEqual([...readFileSync(file, "utf8").matchAll(/"command": "(\S+) .* hook claude/g)].length, 1);
+        assert.deepEqual([...readFileSync(file, "utf8").matchAll(/"command": "(\S+) .* hook claude/g)].length, 3);
       }
       assert.ok(readFileSync(file, "utf8").includes(node));
       assert.equal(run("hook", "uninstall", "claude").status, 0);
@@ -324,10 +367,10 @@ describe("parley hook install claude, where Claude Code can send its prompts by 
     const { file, run, undo } = claudeOf("2.1.63", settings);
     const { code, err } = await run(["--to", "3", "--timeout", "30m"]);
     assert.equal(code, 0, err);
-    const url = `${ADDRESS}?to=3&timeout=30m`;
-    const over = { type: "http", url, timeout: 5 };
+    const url = `${ADDRESS}?to=3&timeout=30m&reports=end`;
+    const told = { type: "http", url, timeout: 5 };
     const asks = { type: "http", url, timeout: 1920 };
-    assert.deepEqual(hooksIn(file), { PermissionRequest: asks, PostToolUse: over, PostToolUseFailure: over });
+    assert.deepEqual(hooksIn(file), { PermissionRequest: asks, PostToolUse: told, PostToolUseFailure: told });
     assert.match((await run(["--to", "3", "--timeout", "30m"])).err, /holds it already/);
     // The program in place of the address, and the other way round.
     await run(["--type", "command"]);
@@ -366,7 +409,7 @@ describe("parley hook install claude, where Claude Code can send its prompts by 
       const { file, run } = claudeOf(version);
       await run(args, env);
       assert.equal(hooksIn(file)["PermissionRequest"]?.["type"], "command", JSON.stringify([version, args, env]));
-      assert.equal(hooksIn(file)["PostToolUse"], undefined);
+      assert.equal(hooksIn(file)["PostToolUse"]?.["type"], "command");
     }
   });
 
@@ -374,8 +417,8 @@ describe("parley hook install claude, where Claude Code can send its prompts by 
     const { file, run } = claudeOf("2.1.332");
     await run(["--type", "http"], { PARLEY_URL: "https://parley.example" });
     const hooks = hooksIn(file);
-    assert.deepEqual(Object.keys(hooks), ["PermissionRequest"]);
-    assert.equal(hooks["PermissionRequest"]?.["url"], "https://parley.example/hooks/claude");
+    assert.equal(hooks["PermissionRequest"]?.["url"], "https://parley.example/hooks/claude?reports=end");
+    for (const event of ["PostToolUse", "PostToolUseFailure"]) assert.equal(hooks[event]?.["type"], "command");
     assert.deepEqual(hooks["PermissionRequest"]?.["allowedEnvVars"], ["PARLEY_KEY"]);
     for (const args of [
       ["--type", "http", "--by", "3"],

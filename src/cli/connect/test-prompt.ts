@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { HttpHook, PromptDecision, PromptingAgent, WantedHook } from "../../connect/agent.ts";
 import { systemFetch } from "../../lib/network/fetch.ts";
 import { printable } from "../../lib/printable.ts";
+import { TEST_SESSION } from "../../connect/use-over.ts";
 import { EXIT, type Io } from "../command.ts";
 
 /** People have so long for a test, where no other time is named. */
@@ -47,7 +48,7 @@ export async function tryPrompts(hooks: readonly TriedHook[], timeout: string | 
 export function testPrompt({ title, events, testEvent }: PromptingAgent): object {
   const description = `Test: ${title} may run \`${HARMLESS}\`. Nothing runs.`;
   const tool_input = { command: HARMLESS, description };
-  const usual = { hook_event_name: events[0], session_id: "parley-connect", tool_name: "Bash", tool_input };
+  const usual = { hook_event_name: events[0], session_id: TEST_SESSION, tool_name: "Bash", tool_input };
   return testEvent ? testEvent(usual) : usual;
 }
 

@@ -10,9 +10,10 @@ import { BY_FLAG } from "../ask/by-flag.ts";
 import { readArguments, type Takes, WrongUsage } from "../arguments.ts";
 import { type Command, EXIT, type Io } from "../command.ts";
 import { agentKey, serverUrl } from "../server-client.ts";
+import { isOver, reportOver } from "./over.ts";
 import { openParentGone } from "./parent-gone.ts";
+import { type SentEvent, sentEvent } from "./sent-event.ts";
 
-const LONGEST_BYTES = 64_000_000;
 /** A hook finds its request again after a server was away for a minute. */
 const LEASE_S = 90;
 
@@ -27,6 +28,13 @@ export const HOOK_FLAGS = {
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
 } as const satisfies Takes;
 
+/** The flags of a hook's own command, which only an installation writes. */
+const DECIDE_FLAGS = {
+  ...HOOK_FLAGS,
+  "--reports": "another hook reports how each approved use ended: the request promises it",
+  "--over": "a use of a tool is over: its end is reported, and nothing is decided",
+} as const satisfies Takes;
+
 /** @throws {WrongUsage} */
 function whomFrom(text: string, name: string): string {
   if (WHOM.test(text)) return text;
@@ -35,9 +43,10 @@ function whomFrom(text: string, name: string): string {
 
 /** Returns the command that decides a hook of an agent; the agent itself runs it. */
 export const hookOf = (name: string, row: AgentRow): Command => ({
-  takes: HOOK_FLAGS,
+  takes: DECIDE_FLAGS,
   example: `parley hook ${name} < hook.json`,
   async run(argv, io) {
+    if (isOver(argv)) return reportOver(row, argv, io);
     const agent = await row.load();
     // An agent that is killed outright ends no hook.
     using parent = openParentGone(systemClock);
@@ -62,7 +71,7 @@ interface HookRun {
 
 async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<number> {
   const { agent, sent, ended } = run;
-  const { to, by, timeout, ...flags } = readArguments(HOOK_FLAGS, argv);
+  const { to, by, timeout, reports, ...flags } = readArguments(DECIDE_FLAGS, argv);
   const timeoutSeconds = timeoutOf(timeout);
   if (sent.isCut) throw new Error("standard input is too long");
   const prompt = agent.read(sent.bytes);
@@ -84,7 +93,7 @@ async function decide(run: HookRun, argv: readonly string[], io: Io): Promise<nu
     leaseSeconds: LEASE_S,
     keptKeys: openKeptKeys(io.env),
   };
-  const asked = decided(overHttp(place), agent, prompt, { to, by, timeoutSeconds });
+  const asked = decided(overHttp(place), agent, prompt, { to, by, timeoutSeconds, reports });
   const decision = await asked.catch(undecided);
   over.abort();
   await watching;
@@ -134,31 +143,4 @@ export function timeoutOf(text?: string): number {
 function undecided(error: unknown): PromptDecision {
   const why = error instanceof CouldNotAsk ? error.message : `Something went wrong: ${String(error)}.`;
   return { kind: "undecided", because: `Parley could not ask anybody. ${withoutCredentials(why)}` };
-}
-
-/** An event as it came; `isCut` where it is longer than any event. */
-interface SentEvent {
-  bytes: Uint8Array;
-  isCut: boolean;
-}
-
-/**
- * Reads standard input to its end, so that the agent can write all of it; at a terminal there is nothing to read. Once the
- * signal is aborted, the event is what has come until then.
- */
-function sentEvent(signal: AbortSignal): Promise<SentEvent> {
-  const { stdin } = process;
-  const { promise, resolve } = Promise.withResolvers<SentEvent>();
-  const parts: Buffer[] = [];
-  let length = 0;
-  const end = () => resolve({ bytes: Buffer.concat(parts), isCut: length > LONGEST_BYTES });
-  if (stdin.isTTY || signal.aborted) return Promise.resolve({ bytes: Buffer.alloc(0), isCut: false });
-  stdin.on("data", (part: Buffer) => {
-    length += part.length;
-    if (length <= LONGEST_BYTES) parts.push(part);
-  });
-  // An event that broke off is read as far as it came, and is no whole one.
-  stdin.once("end", end).once("error", end);
-  signal.addEventListener("abort", end, { once: true });
-  return promise;
 }

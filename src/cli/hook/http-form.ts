@@ -48,7 +48,7 @@ export async function httpHookFor(
   // A key for another server is refused here as everywhere.
   if (type === "http") agentKey(server, env);
   return {
-    url: addressOf(`${server}/hooks/${agent.name}`, flags),
+    url: addressOf(`${server}/hooks/${agent.name}`, flags, agent),
     ...((isKeyed || !isOurs) && { keyVariable: KEY_VARIABLE }),
     tellsUses: isOurs,
   };
@@ -85,8 +85,12 @@ async function isUsual(agent: PromptingAgent, server: string, env: Io["env"]): P
   return version !== null && !isBefore(version, agent.httpSince);
 }
 
-function addressOf(address: string, { to, timeout }: HttpFlags): string {
-  const query = new URLSearchParams({ ...(to !== undefined && { to }), ...(timeout !== undefined && { timeout }) });
+function addressOf(address: string, { to, timeout }: HttpFlags, { after }: PromptingAgent): string {
+  const query = new URLSearchParams({
+    ...(to !== undefined && { to }),
+    ...(timeout !== undefined && { timeout }),
+    ...(after && { reports: "end" }),
+  });
   return query.size === 0 ? address : `${address}?${query.toString()}`;
 }
 

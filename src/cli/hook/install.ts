@@ -139,13 +139,15 @@ export function hookFor(agent: PromptingAgent, flags: HookFlags, env: Io["env"])
   const words = [...hookCommand().map(quoted), "hook", agent.name];
   // Without it a repository's settings could name another server, which would be shown the key.
   words.push("--url", quoted(serverUrl(url, env)));
+  const over = agent.after && [...words, "--over"].join(" ");
   if (to !== undefined) words.push("--to", quoted(to));
   if (by !== undefined) words.push("--by", quoted(String(by)));
   if (timeout !== undefined) words.push("--timeout", quoted(timeout));
+  if (over !== undefined) words.push("--reports");
   const seconds = timeoutOf(timeout);
   if (seconds > LONGEST_S)
     throw new WrongUsage("--timeout of an installed hook is at most 24d: agents count no further");
-  return { command: words.join(" "), timeoutSeconds: seconds + MARGIN_S, always };
+  return { command: words.join(" "), timeoutSeconds: seconds + MARGIN_S, always, over };
 }
 
 /** A word that a shell takes as it stands. */

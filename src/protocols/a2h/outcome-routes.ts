@@ -1,5 +1,6 @@
 import { reportOutcome } from "../../requests/outcome/report-outcome.ts";
-import { OutcomeBody } from "../../wire/a2h/new-request.ts";
+import { reportUse } from "../../requests/outcome/report-use.ts";
+import { OutcomeBody, UseOutcomeBody } from "../../wire/a2h/new-request.ts";
 import { WireCallOutcome } from "../../wire/a2h/request.ts";
 import { callerFrom } from "./caller.ts";
 import { checkedBody } from "./fields.ts";
@@ -31,6 +32,25 @@ export function outcomeRoutes(mount: Mount): void {
       const { outcome, repeated } = await reportOutcome(ctx, id, report);
       if (repeated) reply.header("idempotency-replayed", "true");
       return printOutcome(outcome);
+    },
+  );
+  app.post(
+    "/agent_prompts/outcome",
+    routeOptions(mount, {
+      noun: "call",
+      summary: "Report how a use of a tool ended, whose prompt may have been approved",
+      body: UseOutcomeBody,
+      replies: { 204: "Whether or not a request of the caller is about this use" },
+    }),
+    async (http, reply) => {
+      const { principal, conversation } = await callerFrom(door, http, ["agent"]);
+      const body = checkedBody(UseOutcomeBody, bodyOf(http));
+      const { agent: promptOf, tool, use, use_digest: useDigest } = body;
+      const { outcome: state, result_digest: resultDigest, text: words } = body;
+      const whose = { promptOf, asker: principal, ...(conversation !== null && { conversation }) };
+      const report = { state, ...(resultDigest !== undefined && { resultDigest }), ...(words && { words }) };
+      await reportUse(ctx, { ...whose, tool, ...(use && { use }), ...(useDigest && { useDigest }) }, report);
+      return reply.code(204).send();
     },
   );
 }

@@ -1,11 +1,13 @@
-import type { AgentPrompt, PromptDecision, PromptingAgent } from "../../connect/agent.ts";
+import type { AgentPrompt, PromptDecision, PromptingAgent, UseOver } from "../../connect/agent.ts";
 import { decided, readTimeout, type How, type WayToPeople } from "../../connect/decided.ts";
 import { CouldNotAsk, type Ended } from "../../connect/people-requests.ts";
 import { AGENTS } from "../../connect/registry.ts";
+import { marksOf } from "../../connect/use-over.ts";
 import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { openMemberSkip } from "../../lib/json/skip-member.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
+import { reportUse } from "../../requests/outcome/report-use.ts";
 import { readJson } from "../http/body.ts";
 import {
   principalOf,
@@ -33,7 +35,7 @@ const LEASE_S = 30;
 const JSON_TYPE = "application/json; charset=utf-8";
 /** The agent reads this as no decision, and shows nothing. */
 const NOTHING = "{}";
-const FIELDS = ["to", "timeout"];
+const FIELDS = ["to", "timeout", "reports"];
 
 /**
  * The entry for coding agents that send their prompts by HTTP (spec/a2h 21). It is `parley hook claude` within the
@@ -58,7 +60,7 @@ interface Entry {
 }
 
 function promptEntry(app: Door, entry: Entry): void {
-  const { agent, open } = entry;
+  const { agent } = entry;
   const callers = new WeakMap<FastifyRequest, PromptingCaller>();
   app.post(
     `/hooks/${agent.name}`,
@@ -82,11 +84,27 @@ function promptEntry(app: Door, entry: Entry): void {
       reply.type(JSON_TYPE);
       const caller = callers.get(http);
       if (prompt && caller) return answerOf(entry, { http, reply, caller }, prompt, how);
-      const use = understood(() => agent.readUseOver?.(bytes));
-      if (use) open.end(principalOf(http), use);
+      const use = understood(() => agent.after?.read(bytes));
+      if (use && caller) await endUse(entry, caller, use);
       return NOTHING;
     },
   );
+}
+
+/** Ends the wait of a prompt that was decided elsewhere, and stores how one ended that was approved here. */
+async function endUse({ door, agent, open }: Entry, caller: PromptingCaller, use: UseOver): Promise<void> {
+  const { principal: asker, conversation } = caller;
+  open.end(asker, use);
+  if (use.end === null) return;
+  const { use: name, use_digest: useDigest } = marksOf(use);
+  const whose = { promptOf: agent.name, asker, ...(conversation !== null && { conversation }) };
+  const marks = {
+    tool: use.tool,
+    ...(name !== undefined && { use: name }),
+    ...(useDigest !== undefined && { useDigest }),
+  };
+  const report = { state: use.end, ...(use.status !== undefined && { words: use.status }) };
+  await reportUse(door.ctx, { ...whose, ...marks }, report);
 }
 
 /** Returns the bytes of an event without the result of its tool, which nobody reads. @throws {Refusal} `body_too_large` */
@@ -120,13 +138,15 @@ async function callerFrom({ door, agent }: Entry, http: FastifyRequest): Promise
 function readHow({ query }: FastifyRequest): How {
   const [to, ...more] = queryTexts(query, "to");
   const [timeout, ...others] = queryTexts(query, "timeout");
+  const [reports, ...again] = queryTexts(query, "reports");
   const unknown = Object.keys(query as object).find((name) => !FIELDS.includes(name));
   const timeoutSeconds = readTimeout(timeout);
   if (unknown !== undefined)
     throw refused(`The address has an unknown field, ${JSON.stringify(unknown.slice(0, 40))}.`);
   if (timeoutSeconds === null || others.length > 0) throw refused("timeout must be one time from 10s to 30d.");
   if (to === "" || more.length > 0) throw refused("to must name one person or group.");
-  return { to, by: undefined, timeoutSeconds };
+  if ((reports ?? "end") !== "end" || again.length > 0) throw refused("reports must be end.");
+  return { to, by: undefined, timeoutSeconds, reports: reports === "end" };
 }
 
 /** Keeps a large body from holding the event loop. JSON that is not exact stays for the agent's own reading. */

@@ -62,15 +62,23 @@ const namesShape = {
 /** The shortest and the longest time for which a prompt may be without a wait. */
 const LEASE_S = [20, 600] as const;
 
+const toolName = text({ min: 1, max: 256, without: NO_CONTROLS });
+const agentName = text({ min: 1, max: 64, pattern: /^[a-z][a-z0-9-]*$/ });
+const use = text({ min: 1, max: 128, without: NO_CONTROLS });
+const useDigest = text({ max: 71, pattern: /^sha256:[0-9a-f]{64}$/ });
+
 const agentPrompt = z
   .object({
-    agent: text({ min: 1, max: 64, pattern: /^[a-z][a-z0-9-]*$/ }).describe("The coding agent whose hook asks"),
+    agent: agentName.describe("The coding agent whose hook asks"),
     subagent: text({ max: 200, without: NO_CONTROLS }).describe("The agent below it that asks").optional(),
     folder: text({ max: 1000, without: NO_CONTROLS }).describe("The folder from which it asks").optional(),
-    use: text({ min: 1, max: 128, without: NO_CONTROLS })
+    use: use
       .describe(
         "Names one use of a tool: while a request of it waits, the same request is that one, whatever its call_id",
       )
+      .optional(),
+    use_digest: useDigest
+      .describe("Over the session, the tool and its input, by which the end of the use finds this request")
       .optional(),
     lease_seconds: integer(...LEASE_S)
       .describe("The request is withdrawn after so long without a wait of its agent")
@@ -91,7 +99,7 @@ export const NewFunctionCallBody = z
       .describe("The agent claims the call before it runs it and reports its end, or it reports the end alone")
       .optional(),
     spec: z.object({
-      fn: text({ min: 1, max: 256, without: NO_CONTROLS }).describe("Function to be run"),
+      fn: toolName.describe("Function to be run"),
       kwargs: members.describe("Its exact arguments"),
       msg: text({ max: MOST_WORDS }).describe("The agent's words, no part of what is approved").optional(),
       channel,
@@ -174,3 +182,13 @@ export const OutcomeBody = z
     text: text({ max: MOST_OUTCOME_WORDS }).describe("Words for people; secrets are taken out").optional(),
   })
   .meta({ id: "NewCallOutcome", description: "What became of an approved call." });
+
+export const UseOutcomeBody = OutcomeBody.extend({
+  agent: agentName.describe("The coding agent in which the use ended"),
+  tool: toolName,
+  use: use.describe("As in the request of the prompt, where the agent names its uses").optional(),
+  use_digest: useDigest.describe("As in the request of the prompt").optional(),
+}).meta({
+  id: "NewUseOutcome",
+  description: "What became of a use of a tool, whether or not its prompt was approved here.",
+});

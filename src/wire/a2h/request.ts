@@ -191,6 +191,7 @@ const agentPrompt = z
     subagent: z.string().optional(),
     folder: z.string().optional(),
     use: z.string().optional(),
+    use_digest: z.string().optional(),
   })
   .meta({ id: "AgentPrompt", description: "The coding agent whose hook asks, and where in it." })
   .optional();

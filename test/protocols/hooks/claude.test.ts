@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKey } from "../../../src/access/create-key.ts";
 import { revokeKey } from "../../../src/access/revoke-key.ts";
+import { sql } from "../../../src/core/store/sql.ts";
 import { advanceUntil, fresh, from, ROOMY, sendRaw, sharedWorld, until } from "../../support/contract.ts";
 import { decider, somebody } from "../../support/deciders.ts";
 import type { Reply, World } from "../../support/world.ts";
@@ -184,6 +185,29 @@ describe("POST /hooks/claude", () => {
     assert.match(unknown.body.systemMessage, /^Parley could not ask anybody\. /);
   });
 
+  it("stores how an approved use ended, without its result, where the hook says that ends are reported", async () => {
+    const operator = await decider(world(), "1");
+    const endOf = async (query: string, event: object) => {
+      const sent = prompt(fresh("npm run"));
+      const asking = post(world(), sent, {}, query);
+      const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+      await operator.decides({ approved: true });
+      await asking;
+      const over = { ...sent, tool_use_id: "toolu_1", tool_response: "a secret", ...event };
+      assert.deepEqual((await post(world(), over, {}, query)).body, {});
+      const { ctx } = world().server;
+      const stored = await ctx.db.all<{ state: string; words: string | null; result_digest: string | null }>(
+        sql`SELECT state, words, result_digest FROM call_outcomes WHERE ask_id = ${ask?.id ?? ""}`,
+      );
+      return stored.map(({ state, words, result_digest }) => [state, words, result_digest]);
+    };
+    const done = await endOf("?reports=end", { hook_event_name: "PostToolUse", cwd: "/Users/ana/app/dist" });
+    assert.deepEqual(done, [["done", null, null]]);
+    const failure = { hook_event_name: "PostToolUseFailure", error: "Exit code 3\na secret", is_interrupt: false };
+    assert.deepEqual(await endOf("?reports=end", failure), [["failed", "exit 3", null]]);
+    assert.deepEqual(await endOf("", { hook_event_name: "PostToolUse" }), []);
+  });
+
   it("decides nothing about other events", async () => {
     for (const event of ["Stop", "PostToolUse", "Notification"]) {
       const { status, body } = await post(world(), { ...PROMPT, hook_event_name: event });
@@ -194,7 +218,7 @@ describe("POST /hooks/claude", () => {
   it("refuses what it does not understand, so that Claude Code asks at its own terminal", async () => {
     for (const body of ["", "{", "[]", "{}", '{"hook_event_name":"PermissionRequest","tool_name":"Bash"}'])
       assertUndecided(await post(world(), body), 400);
-    for (const query of ["?timeout=never", "?timeout=1h&timeout=2h", "?by=3", "?to=", "?to=1&to=2"])
+    for (const query of ["?timeout=never", "?timeout=1h&timeout=2h", "?by=3", "?reports=start", "?to=", "?to=1&to=2"])
       assertUndecided(await post(world(), PROMPT, {}, query), 400);
     assertUndecided(await post(world(), PROMPT, { "content-type": "text/plain" }), 415);
     assertUndecided(await post(world(), "[".repeat(3 * 1_048_576)), 413);

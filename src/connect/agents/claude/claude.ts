@@ -9,6 +9,7 @@ import {
   type HooksBeside,
   type PromptDecision,
   type PromptingAgent,
+  OVER_S,
   type UseOver,
 } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
@@ -30,8 +31,6 @@ const ASKING_TOOL = "AskUserQuestion";
 const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
 /** The events of a use that has run, has failed, or was denied by Claude Code's own rules. */
 const OVER: readonly unknown[] = ["PostToolUse", "PostToolUseFailure", "PermissionDenied"];
-/** For so long Claude Code waits while it tells that a use is over. */
-const OVER_S = 5;
 /** Claude Code lets a tool run that its own rules allow after any other failure of a `PreToolUse` hook. */
 const BLOCKS = 2;
 
@@ -69,6 +68,7 @@ export const claude: PromptingAgent = {
     { prompt: "trust in a folder", because: "Claude Code runs no hook before the folder is trusted" },
     { prompt: "a tool that its own rules allow", because: "no prompt appears; --always asks about it" },
   ],
+  after: { events: ["PostToolUse", "PostToolUseFailure"], untold: "", read: readUseOver },
   beside: BESIDE,
   hookPlaces: (env, project) =>
     [claude.file(env), ...["settings.json", "settings.local.json"].map((name) => join(project, ".claude", name))].map(
@@ -83,7 +83,9 @@ export const claude: PromptingAgent = {
   withHook(text, hook, own = []) {
     const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
     const sent = hook?.http && httpHook(hook.http);
-    const over = sent && hook?.http?.tellsUses ? { matcher: "*", hooks: [{ ...sent, timeout: OVER_S }] } : undefined;
+    // Results of tools stay on this computer: its own server skips them, and for another one a program tells their digest.
+    const told = sent && hook?.http?.tellsUses ? sent : hook?.over && { type: "command", command: hook.over };
+    const over = told ? { matcher: "*", hooks: [{ ...told, timeout: OVER_S }] } : undefined;
     const asks = sent && hook ? { ...sent, timeout: hook.timeoutSeconds } : run;
     const addresses = [...own, ...(hook?.http ? [hook.http.url] : [])];
     const wanted = {
@@ -99,7 +101,6 @@ export const claude: PromptingAgent = {
   switches: claudeSwitches,
   switchVariables: SWITCH_VARIABLES,
   read,
-  readUseOver,
   print,
   fail(because, sent) {
     const event = sentEventName(sent) === "PermissionRequest" ? "PermissionRequest" : "PreToolUse";
@@ -145,7 +146,17 @@ function readUseOver(bytes: Uint8Array): UseOver | null {
   const useId = textOf(value["tool_use_id"]);
   if (!OVER.includes(value["hook_event_name"]) || useId === undefined) return null;
   const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
-  return { session: sessionOf(value["session_id"]), tool, input, useId };
+  const event = value["hook_event_name"];
+  const use = { session: sessionOf(value["session_id"]), tool, input, useId };
+  if (event === "PostToolUse") return { ...use, end: "done", result: value["tool_response"] };
+  if (event === "PermissionDenied") return { ...use, end: null };
+  return { ...use, end: "failed", status: value["is_interrupt"] === true ? "interrupted" : exitIn(value["error"]) };
+}
+
+/** Returns the exit status in the error of a command, whose first line it is. */
+function exitIn(error: unknown): string | undefined {
+  const code = /^Exit code (\d+)$/m.exec(textOf(error)?.split("\n")[0] ?? "")?.[1];
+  return code === undefined ? undefined : `exit ${code}`;
 }
 
 /**

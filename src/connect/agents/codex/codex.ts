@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { homeOf, type HooksBeside, type PromptingAgent } from "../../agent.ts";
+import { homeOf, type HooksBeside, OVER_S, type PromptingAgent } from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 import { codexSwitches } from "./switches.ts";
 
 const EVENT = "PermissionRequest";
+const AFTER = "PostToolUse";
 /** Codex denies by this exit code, and gives its model the words on standard error. */
 const DENIES = 2;
 
@@ -31,6 +32,18 @@ export const codex: PromptingAgent = {
     { prompt: "a run with --ask-for-approval never", because: "Codex asks nothing there, and refuses by itself" },
     { prompt: "questions of its model, forms of MCP servers", because: "Codex has no hook for them" },
   ],
+  after: {
+    events: [AFTER],
+    untold: "the exit status: a command that failed counts as done",
+    read(bytes) {
+      const { value, isExact } = readObject(bytes, "Codex");
+      if (value["hook_event_name"] !== AFTER) return null;
+      const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
+      const use = { session: sessionOf(value["session_id"]), tool, input: commandOf(tool, input) };
+      return { ...use, end: "done", result: value["tool_response"] };
+    },
+    inputOf: ({ tool, input }) => commandOf(tool, input),
+  },
   beside: BESIDE,
   hookPlaces: (env, project) =>
     [codex.file(env), join(project, ".codex", "hooks.json")].map((path) => ({ path, turn: "beside" })),
@@ -39,7 +52,8 @@ export const codex: PromptingAgent = {
   takesEdits: false,
   withHook(text, hook) {
     const run = hook && { type: "command", command: hook.command, timeout: hook.timeoutSeconds };
-    return withHookEntries(text, "codex", { [EVENT]: run ? { hooks: [run] } : undefined });
+    const over = hook?.over && { hooks: [{ type: "command", command: hook.over, timeout: OVER_S }] };
+    return withHookEntries(text, "codex", { [EVENT]: run ? { hooks: [run] } : undefined, [AFTER]: over || undefined });
   },
   holds: (text) => holdsHookEntries(text, "codex", [EVENT]),
   switches: codexSwitches,
@@ -57,3 +71,8 @@ export const codex: PromptingAgent = {
   },
   fail: (because) => ({ err: because, exit: DENIES }),
 };
+
+/** Returns an input without the reason that its prompt alone has. */
+function commandOf(tool: string, input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return tool === "Bash" ? { command: input["command"] } : input;
+}

@@ -1,12 +1,16 @@
 import { dirname, join } from "node:path";
 import { jsonAt } from "../../../lib/json/json-edit.ts";
-import { homeOf, type HookPlace, type HooksBeside, type PromptingAgent } from "../../agent.ts";
+import { homeOf, type HookPlace, type HooksBeside, OVER_S, type PromptingAgent, type UseOver } from "../../agent.ts";
 import { holdsHookEntries, withVersionedEntries } from "../../hook-entries.ts";
 import { jsonFilesIn } from "../../hooks-beside.ts";
-import { objectOrText, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+import { isObject, objectOrText, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
 
 const SWITCH = "disableAllHooks";
 const EVENT = "permissionRequest";
+const AFTER = ["postToolUse", "postToolUseFailure"] as const;
+/** The last line of what a command returned. */
+const STATUS = /<shellId: \w+ completed with exit code (\d+)>\s*$/;
+const SHELLS = ["bash", "powershell"];
 /** Copilot CLI denies by this exit code, with the message on standard output. */
 const DENIES = 2;
 
@@ -39,6 +43,12 @@ export const copilot: PromptingAgent = {
     { prompt: "any, by a hook of a repository that is not trusted", because: "Copilot CLI skips it without a word" },
     { prompt: "a use in which the hook is killed", because: "Copilot CLI goes on to its own prompt then" },
   ],
+  after: {
+    events: AFTER,
+    untold: "the ends of tools other than its shells, whose prompts have another input",
+    read: readUseOver,
+    inputOf: ({ tool, input }) => commandOf(tool, input),
+  },
   beside: BESIDE,
   hookPlaces: (env, project) => {
     const own = copilot.file(env);
@@ -54,7 +64,9 @@ export const copilot: PromptingAgent = {
   takesEdits: false,
   withHook(text, hook) {
     const entry = hook ? { type: "command", bash: hook.command, timeoutSec: hook.timeoutSeconds } : undefined;
-    return withVersionedEntries(text, "copilot", { [EVENT]: entry });
+    const over = hook?.over ? { type: "command", bash: hook.over, timeoutSec: OVER_S } : undefined;
+    const after = Object.fromEntries(AFTER.map((event) => [event, over]));
+    return withVersionedEntries(text, "copilot", { [EVENT]: entry, ...after });
   },
   holds: (text) => holdsHookEntries(text, "copilot", [EVENT]),
   switches: (env, file) =>
@@ -79,6 +91,28 @@ export const copilot: PromptingAgent = {
   },
   fail: (because) => ({ out: JSON.stringify({ behavior: "deny", message: because }), err: because, exit: DENIES }),
 };
+
+/** Reads an event after a tool. It has no name: the hook's command says that it is one. */
+function readUseOver(bytes: Uint8Array): UseOver | null {
+  const { value, isExact } = readObject(bytes, "Copilot CLI");
+  const sent = objectOrText(value["toolArgs"], isExact);
+  const { tool, input: whole } = toolAndInput(value["toolName"], sent.input, sent.isExact, originOf(value));
+  const input = commandOf(tool, whole);
+  if (input === null) return null;
+  const use = { session: sessionOf(value["sessionId"]), tool, input };
+  const result = value["toolResult"];
+  if (!isObject(result)) return { ...use, end: "failed" };
+  const code = STATUS.exec(textOf(result["textResultForLlm"]) ?? "")?.[1];
+  if (result["resultType"] !== "success") return { ...use, end: "failed", result };
+  return code === undefined || code === "0"
+    ? { ...use, end: "done", result }
+    : { ...use, end: "failed", status: `exit ${code}`, result };
+}
+
+/** Returns the part of an input that a prompt and the end of its use share; null for a tool about which that is not known. */
+function commandOf(tool: string, { command }: Readonly<Record<string, unknown>>): { command: unknown } | null {
+  return SHELLS.includes(tool) ? { command } : null;
+}
 
 function copilotHome(env: Parameters<PromptingAgent["file"]>[0]): string {
   return env["COPILOT_HOME"] || join(homeOf(env), ".copilot");

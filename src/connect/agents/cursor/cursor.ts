@@ -1,8 +1,17 @@
 import { join } from "node:path";
-import { type AgentPrompt, homeOf, type HooksBeside, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import {
+  type AgentPrompt,
+  homeOf,
+  type HooksBeside,
+  OVER_S,
+  type PromptDecision,
+  type PromptingAgent,
+  type UseOver,
+} from "../../agent.ts";
 import { holdsHookEntries, withVersionedEntries } from "../../hook-entries.ts";
 import {
   eventNameOf,
+  isObject,
   objectOrText,
   originOf,
   type PromptOrigin,
@@ -13,6 +22,8 @@ import {
 } from "../../prompt-json.ts";
 
 const EVENTS = ["beforeShellExecution", "beforeMCPExecution"] as const;
+
+const AFTER = ["afterShellExecution", "afterMCPExecution"] as const;
 
 const BESIDE: readonly HooksBeside[] = EVENTS.map((event) => ({
   event,
@@ -33,6 +44,13 @@ export const cursor: PromptingAgent = {
     { prompt: "edits and deletions of files", because: "Cursor's hooks of files see them afterwards, and cannot ask" },
     { prompt: "trust in a workspace, and questions", because: "Cursor has no hook for them" },
   ],
+  after: {
+    events: AFTER,
+    untold: "the exit status: a command that failed counts as done",
+    read: readUseOver,
+    // Its events after a tool do not name the server.
+    inputOf: ({ input: { server: _, ...input } }) => input,
+  },
   beside: BESIDE,
   hookPlaces: (env, project) =>
     [cursor.file(env), join(project, ".cursor", "hooks.json")].map((path) => ({ path, turn: "beside" })),
@@ -42,7 +60,9 @@ export const cursor: PromptingAgent = {
   withHook(text, hook) {
     // Without failClosed a hook that crashes or takes too long would let the tool run.
     const entry = hook ? { command: hook.command, timeout: hook.timeoutSeconds, failClosed: true } : undefined;
-    return withVersionedEntries(text, "cursor", Object.fromEntries(EVENTS.map((event) => [event, entry])));
+    const over = hook?.over ? { command: hook.over, timeout: OVER_S } : undefined;
+    const entries = [...EVENTS.map((event) => [event, entry]), ...AFTER.map((event) => [event, over])] as const;
+    return withVersionedEntries(text, "cursor", Object.fromEntries(entries));
   },
   holds: (text) => holdsHookEntries(text, "cursor", EVENTS),
   read,
@@ -76,6 +96,31 @@ function read(bytes: Uint8Array): AgentPrompt | null {
   const server = url ?? command;
   const whole = { ...(server !== undefined && { server }), tool_input: input };
   return { event, session, ...toolAndInput(`MCP:${tool}`, whole, sent.isExact, origin) };
+}
+
+function readUseOver(bytes: Uint8Array): UseOver | null {
+  const { value, isExact } = readObject(bytes, "Cursor");
+  const event = AFTER.find((one) => one === value["hook_event_name"]);
+  if (event === undefined) return null;
+  const session = sessionOf(value["conversation_id"]);
+  const { command, output } = value;
+  if (event === "afterShellExecution")
+    return { session, tool: "Shell", input: { command }, end: "done", result: output };
+  const sent = objectOrText(value["tool_input"], isExact);
+  const { tool, input } = toolAndInput(value["tool_name"], sent.input, sent.isExact, cursorOrigin(value));
+  const result = value["result_json"];
+  const end = hasFailed(result) ? "failed" : "done";
+  return { session, tool: `MCP:${tool}`, input: { tool_input: input }, end, result };
+}
+
+/** Returns whether a tool of an MCP server says in its result that it failed. */
+function hasFailed(result: unknown): boolean {
+  try {
+    const { input: value } = objectOrText(result, true);
+    return isObject(value) && value["isError"] === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Cursor names the folder of a command, and of every event the folders that are open. */

@@ -1,14 +1,27 @@
 import { join } from "node:path";
 import { hasTerminal } from "../../../lib/terminal.ts";
-import { type AgentPrompt, homeOf, type HooksBeside, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import {
+  type AgentPrompt,
+  homeOf,
+  type HooksBeside,
+  OVER_S,
+  type PromptDecision,
+  type PromptingAgent,
+  type UseOver,
+} from "../../agent.ts";
 import { holdsHookEntries, withHookEntries } from "../../hook-entries.ts";
 import { OWN_TOOLS } from "../../own-tools.ts";
-import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
+import { eventNameOf, isObject, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
 import { geminiSwitches, HOOK_NAME } from "./switches.ts";
 
 const EVENT = "BeforeTool";
+const AFTER = "AfterTool";
 /** Gemini CLI denies by this exit code, and gives its model the words on standard error. */
 const DENIES = 2;
+const SHELL = "run_shell_command";
+/** The last lines of what a command returned, from the end. Either of the first two is there only where it failed. */
+const STATUS = /^(Exit Code|Signal): (\w{1,20})$/;
+const BELOW_STATUS = /^(?:Background PIDs|Process Group PGID): |^<\/untrusted_context>$|^$/;
 const NO_TERMINAL = "Gemini CLI has no terminal at which it could ask.";
 /** The tools that change or reach something; Parley's own ask people already. */
 const USUAL_TOOLS = `^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(${OWN_TOOLS})$).*)$`;
@@ -41,6 +54,7 @@ export const gemini: PromptingAgent = {
     { prompt: "trust in a folder, and its questions", because: "Gemini CLI has no hook for them" },
     { prompt: "a use in which the hook is killed", because: "Gemini CLI goes on to its policy then" },
   ],
+  after: { events: [AFTER], untold: "the end of a call whose input a person changed", read: readUseOver },
   beside: BESIDE,
   hookPlaces: (env, project) =>
     [gemini.file(env), join(project, ".gemini", "settings.json")].map((path) => ({ path, turn: "beside" })),
@@ -56,7 +70,9 @@ export const gemini: PromptingAgent = {
     };
     // One after another: people see the input as the hooks before have left it.
     const entry = run ? { matcher: hook.always ?? USUAL_TOOLS, sequential: true, hooks: [run] } : undefined;
-    return withHookEntries(text, "gemini", { [EVENT]: entry });
+    const over = hook?.over && { name: HOOK_NAME, type: "command", command: hook.over, timeout: OVER_S * 1000 };
+    const after = hook && over ? { matcher: hook.always ?? USUAL_TOOLS, hooks: [over] } : undefined;
+    return withHookEntries(text, "gemini", { [EVENT]: entry, [AFTER]: after });
   },
   holds: (text) => holdsHookEntries(text, "gemini", [EVENT]),
   switches: geminiSwitches,
@@ -69,6 +85,24 @@ export const gemini: PromptingAgent = {
   print: (prompt, decision) => printFor(hasTerminal, prompt, decision),
   fail: (because) => ({ err: because, exit: DENIES }),
 };
+
+function readUseOver(bytes: Uint8Array): UseOver | null {
+  const { value, isExact } = readObject(bytes, "Gemini CLI");
+  if (value["hook_event_name"] !== AFTER) return null;
+  const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
+  const result = value["tool_response"];
+  const { llmContent, error } = isObject(result) ? result : {};
+  const status = tool === SHELL ? statusIn(llmContent) : undefined;
+  const hasFailed = status !== undefined || (error !== undefined && error !== null);
+  return { session: sessionOf(value["session_id"]), tool, input, end: hasFailed ? "failed" : "done", status, result };
+}
+
+/** Returns the status of a command that failed, which stands below its output; nothing for one that did not. */
+function statusIn(content: unknown): string | undefined {
+  const lines = (textOf(content) ?? "").split("\n").slice(-6);
+  const [, name, status] = STATUS.exec(lines.findLast((line) => !BELOW_STATUS.test(line)) ?? "") ?? [];
+  return name === undefined ? undefined : `${name === "Signal" ? "signal" : "exit"} ${status}`;
+}
 
 /**
  * Returns what Gemini CLI reads. Without a decision of people it asks at its terminal, whatever its policy allows; where

@@ -1,11 +1,20 @@
 import { join, resolve } from "node:path";
 import { NotJson } from "../../../lib/json/json-edit.ts";
-import { type AgentPrompt, homeOf, type HooksBeside, type PromptDecision, type PromptingAgent } from "../../agent.ts";
+import {
+  type AgentPrompt,
+  homeOf,
+  type HooksBeside,
+  type PromptDecision,
+  type PromptingAgent,
+  type UseOver,
+} from "../../agent.ts";
+import { toldEnd } from "../../plugin-hook.ts";
 import { eventNameOf, originOf, readObject, sessionOf, toolAndInput } from "../../prompt-json.ts";
 import { isPlugin, MANIFEST, pluginText } from "./plugin.ts";
 import { loadsPlugin, withoutPlugin, withPlugin } from "./settings.ts";
 
 const EVENT = "before_tool_call";
+const AFTER = "after_tool_call";
 const DENIES = 2;
 
 const BESIDE: readonly HooksBeside[] = [
@@ -53,6 +62,7 @@ export const openclaw: PromptingAgent = {
     { prompt: "the folder", because: "OpenClaw tells none: a permission counts in every workspace" },
     { prompt: "questions of its model", because: "ask_user has its own way to people" },
   ],
+  after: { events: [AFTER], untold: "", read: readUseOver },
   beside: BESIDE,
   takesAlways: true,
   afterInstall: "It asks about tools that change or reach something; --always names others.",
@@ -69,6 +79,13 @@ function read(bytes: Uint8Array): AgentPrompt | null {
   // Its ids of calls come from the model, and some repeat them: each call is a request of its own.
   const asked = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
   return { event: EVENT, session: sessionOf(value["session_id"]), ...asked };
+}
+
+function readUseOver(bytes: Uint8Array): UseOver | null {
+  const { value, isExact } = readObject(bytes, "OpenClaw");
+  if (value["hook_event_name"] !== AFTER) return null;
+  const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
+  return { session: sessionOf(value["session_id"]), tool, input, ...toldEnd(value), result: value["tool_response"] };
 }
 
 /** Returns what the plugin reads. Without a decision of people OpenClaw asks by itself, or denies. */

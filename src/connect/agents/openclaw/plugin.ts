@@ -45,6 +45,13 @@ const PLUGIN = `async function beforeToolCall({ toolName, params }, { agentId, s
   return { requireApproval: { title: ("Run " + toolName).slice(0, 70), description, severity: "warning", allowedDecisions } };
 }
 
+// It is told of each call, and waits for none: only a digest of the result leaves this computer.
+async function afterToolCall({ toolName, params, result, error }, { sessionKey, sessionId }) {
+  if (!ASKED.test(toolName)) return;
+  const call = { tool_name: toolName, tool_input: params, error, exit: result?.details?.exitCode, tool_response: result };
+  await tellOver({ hook_event_name: "after_tool_call", session_id: sessionKey ?? sessionId, ...call });
+}
+
 export default {
   id: ID,
   name: "Parley",
@@ -52,6 +59,7 @@ export default {
   register(api) {
     // The last one to be asked: another plugin's refusal needs nobody, and the params of the last one run.
     api.on("before_tool_call", beforeToolCall, { timeoutMs: WAIT_MS, priority: Number.MIN_SAFE_INTEGER });
+    api.on("after_tool_call", afterToolCall);
   },
 };`;
 

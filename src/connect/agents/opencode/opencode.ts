@@ -8,7 +8,9 @@ import {
   type PromptingAgent,
   type PromptQuestion,
   type Unclear,
+  type UseOver,
 } from "../../agent.ts";
+import { toldEnd } from "../../plugin-hook.ts";
 import { eventNameOf, isObject, originOf, readObject, sessionOf, textOf, toolAndInput } from "../../prompt-json.ts";
 import { questionsIn } from "../../prompt-questions.ts";
 import { isPlugin, pluginText } from "./plugin.ts";
@@ -16,6 +18,7 @@ import { isPlugin, pluginText } from "./plugin.ts";
 const ASKS = "permission.asked";
 const QUESTION = "question.asked";
 const EVENTS: readonly string[] = [ASKS, QUESTION];
+const AFTER = "message.part.updated";
 const DENIES = 2;
 
 const TRIED = { version: "1.18.33", on: "2026-11-28" };
@@ -44,6 +47,7 @@ export const opencode: PromptingAgent = {
   folder: opencodeFolder,
   events: EVENTS,
   uncovered: [{ prompt: "a run with opencode run", because: "it refuses each prompt by itself, before people can" }],
+  after: { events: [AFTER], untold: "", read: readUseOver },
   beside: BESIDE,
   takesAlways: false,
   afterInstall: "opencode asks at its terminal too: the first decision counts.",
@@ -77,6 +81,14 @@ function read(bytes: Uint8Array): AgentPrompt | null {
   // People decide about nothing that they do not see: such a prompt stays at opencode's terminal.
   const isSeen = event === QUESTION ? questionsOf(prompt) !== "unclear" : isObject(asked.input["input"]);
   return isSeen ? prompt : null;
+}
+
+function readUseOver(bytes: Uint8Array): UseOver | null {
+  const { value, isExact } = readObject(bytes, "opencode");
+  if (value["hook_event_name"] !== AFTER) return null;
+  const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
+  const use = { session: sessionOf(value["session_id"]), tool, input, useId: textOf(value["tool_use_id"]) };
+  return { ...use, ...toldEnd(value), result: value["tool_response"] };
 }
 
 /** Returns what the plugin reads. Without a decision the prompt stays at opencode's terminal. */

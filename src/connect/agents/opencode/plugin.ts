@@ -16,6 +16,8 @@ const PLUGIN = `const GO_ON =
 
 export const Parley = async ({ client, directory: cwd }) => {
   const asking = new Map();
+  // The approved prompts of each call.
+  const running = new Map();
 
   // The arguments of a call stand in the session once the call is more than pending.
   async function inputOf({ sessionID, tool }, signal) {
@@ -68,6 +70,7 @@ export const Parley = async ({ client, directory: cwd }) => {
     const { decision, reason } = await hookReply({ ...prompt, cwd, tool_use_id: id }, signal);
     // Somebody has decided at the terminal.
     if (!asking.delete(id)) return;
+    if (decision === "allow") running.set(tool.callID, [...(running.get(tool.callID) ?? []), { ...prompt, tool_use_id: id }]);
     const response = { allow: "once", deny: "reject" }[decision];
     if (response === undefined) return;
     const refused = { reply: response, message: reason };
@@ -89,6 +92,14 @@ export const Parley = async ({ client, directory: cwd }) => {
     await post("/question/{requestID}/reply", id, { answers });
   }
 
+  // The end of a call stands in its part of the message, also where it failed. Only a digest of what it returned leaves this computer.
+  function tellEnd({ callID, state: { output, error, metadata } }) {
+    const prompts = running.get(callID) ?? [];
+    running.delete(callID);
+    const end = { hook_event_name: "message.part.updated", error, exit: metadata?.exit, tool_response: output };
+    for (const prompt of prompts) void tellOver({ ...prompt, ...end });
+  }
+
   function end(id) {
     const { stop } = asking.get(id);
     asking.delete(id);
@@ -99,6 +110,8 @@ export const Parley = async ({ client, directory: cwd }) => {
     event: async ({ event: { type, properties } }) => {
       if (type === "permission.asked") void permission(properties).catch(() => undefined);
       if (type === "question.asked") void question(properties).catch(() => undefined);
+      const part = type === "message.part.updated" ? properties.part : undefined;
+      if (part?.type === "tool" && ["completed", "error"].includes(part.state.status)) tellEnd(part);
       // A session that is idle waits for nothing: its turn was interrupted.
       const isOver = ({ sessionID }) => type === "session.idle" && sessionID === properties.sessionID;
       const isReplied = ["permission.replied", "question.replied", "question.rejected"].includes(type);

@@ -46,6 +46,7 @@ const PEOPLE: Operations = {
   ...request("function_calls", "FunctionCall", "FunctionCalls"),
   [`POST ${A2H}/agent/function_calls/{id}/claim`]: { id: "claimFunctionCall" },
   [`POST ${A2H}/function_calls/{id}/outcome`]: { id: "reportOutcome" },
+  [`POST ${A2H}/agent_prompts/outcome`]: { id: "reportUse" },
   [`POST ${A2H}/plans`]: { id: "createPlan" },
   [`GET ${A2H}/plans/{id}`]: { id: "readPlan", query: ["wait"] },
   [`POST ${A2H}/plans/{id}/cancel`]: { id: "cancelPlan" },
