@@ -48,7 +48,7 @@ describe("the Python package", () => {
     const [code] = (await once(tests, "exit")) as [number | null];
 
     assert.equal(code, 0, printed);
-    assert.match(printed, /Ran 60 tests/);
+    assert.match(printed, /Ran 70 tests/);
   });
 
   itWithPython("goes on waiting for an approval while the server is started again", async () => {
