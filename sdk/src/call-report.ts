@@ -40,7 +40,7 @@ export function reportsOn(connection: Connection, id: string): CallReports {
   const ended = (outcome: End["outcome"]) => async (report: CallReport) => {
     const { text, signal } = report;
     checkTexts({ text });
-    await send(connection, id, { outcome, text, result_digest: await digestIn(report) }, { signal });
+    await send(connection, id, { outcome, text, result_digest: await digestIn(report) }, signal);
   };
   return {
     done: (report = {}) => ended("done")(report),
@@ -63,8 +63,7 @@ const REPORT_HOLD_MS = 2000;
  * resolves after 2 seconds at the latest, and a refusal changes nothing.
  */
 export async function reportQuietly(connection: Connection, id: string, report: Promise<End> | End): Promise<void> {
-  const patience = { signal: undefined, patienceMs: AWAY_MS };
-  const sent = (async () => send(connection, id, await report, patience))().catch(() => undefined);
+  const sent = (async () => send(connection, id, await report))().catch(() => undefined);
   const over = new AbortController();
   await Promise.race([sent, connection.clock.sleep(REPORT_HOLD_MS, over.signal)]);
   over.abort();
@@ -81,13 +80,9 @@ export function failedWith(error: unknown): End {
   return { outcome: "failed", text: name.slice(0, 100) };
 }
 
-async function send(
-  connection: Connection,
-  id: string,
-  end: End,
-  patience: Parameters<typeof request>[3],
-): Promise<void> {
+async function send(connection: Connection, id: string, end: End, signal?: AbortSignal): Promise<void> {
   try {
+    const patience = { signal, patienceMs: AWAY_MS };
     await request(connection, `/function_calls/${encodeURIComponent(id)}/outcome`, end, patience);
   } catch (error) {
     if (!isUnknownRoute(error)) throw error;
