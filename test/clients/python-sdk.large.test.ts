@@ -96,7 +96,7 @@ describe("the Python package", () => {
       writeFileSync(join(folder, "pyrightconfig.json"), JSON.stringify(settings));
       const shown = ["docs/how-to/questions.md", "sdk-python/README.md"].flatMap(blocksOf);
       const blocks = shown.filter(({ language }) => language === "python");
-      assert.equal(blocks.length, 5);
+      assert.equal(blocks.length, 6);
       for (const [i, { text }] of blocks.entries()) writeFileSync(join(folder, `block_${i}.py`), text);
       assert.match((await checked(folder)).stdout, /^0 errors/);
 
