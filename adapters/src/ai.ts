@@ -1,3 +1,4 @@
+import type { EndReports } from "@parley/sdk";
 import type { ModelMessage, Tool, ToolModelMessage } from "ai";
 import {
   claimAll,
@@ -17,6 +18,7 @@ import {
   type HumanAnswers,
   type Refused,
 } from "./ask-human.ts";
+import { quietly } from "./reports.ts";
 import { ASK_HUMAN_SCHEMA } from "./standard-schema.ts";
 
 /**
@@ -40,6 +42,9 @@ export function askHumanTool(parley: Asker, defaults: AskHumanDefaults = {}) {
  * The tools are those of `toolApproval: { name: "user-approval" }` or `needsApproval: true`. Messages that were kept go
  * on after a crash: an approval is asked for once, under its id, and one process gets the message. `signal` ends the wait, never a request.
  *
+ * The end of an approved call is reported to people by the next call of this function in the same process, in whose
+ * messages its result stands.
+ *
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
  */
 export async function answerApprovals(
@@ -47,6 +52,7 @@ export async function answerApprovals(
   messages: readonly ModelMessage[],
   { asPlan = false, ...options }: PlanGateOptions = {},
 ): Promise<ToolModelMessage | undefined> {
+  await reportEnds(parley, messages);
   // Where ids of calls come twice, the SDK runs the last call of that id: that one is asked about.
   const calls = new Map(partsOf(messages, isCall).map((call) => [call.toolCallId, call]));
   const answered = new Set(partsOf(messages, isResponse).map(({ approvalId }) => approvalId));
@@ -71,7 +77,7 @@ export async function answerApprovals(
     const asked = ["ai", "plan", ...held.flatMap(({ names }) => names)];
     const runs = held.map(({ run }) => run);
     const planned = await verdictsOnPlan(parley, runs, { ...options, asPlan, asked });
-    await useAll(planned, options.signal);
+    follow(await useAll(planned, options.signal));
     return planned.map(({ verdict }) => verdict);
   }
 
@@ -79,14 +85,61 @@ export async function answerApprovals(
     const deciding = held.map(({ names, run }) => verdictOn(parley, run, { ...options, asked: ["ai", ...names] }));
     const decisions = await Promise.all(deciding);
     await claimAll(parley, decisions, options.signal);
+    follow(decisions.map(({ reports }) => reports));
     return decisions.map(({ verdict }) => verdict);
   }
+
+  /** Keeps the reports about the calls with which the SDK goes on. */
+  function follow(reports: readonly (EndReports | undefined)[]): void {
+    const calls = running.get(parley) ?? new Map<string, RunningCall>();
+    running.set(parley, calls);
+    for (const [i, { approvalId, toolCallId }] of open.entries()) {
+      const report = reports[i];
+      if (report)
+        calls.set(approvalId, { toolCallId, results: resultsIn(messages, toolCallId).length, reports: report });
+    }
+    for (const [oldest] of calls) if (calls.size > MOST_RUNNING) calls.delete(oldest);
+  }
 }
+
+/** An approved call with which the SDK goes on. */
+interface RunningCall {
+  toolCallId: string;
+  /** The number of results under this id before, since a model may use an id again. */
+  results: number;
+  reports: EndReports;
+}
+
+/** The calls whose result no messages have shown yet, by the ids of their approvals, for each client. */
+const running = new WeakMap<Planner, Map<string, RunningCall>>();
+/** So many calls are kept for a client. */
+const MOST_RUNNING = 1000;
+
+/** Reports the end of each call whose result these messages show. What a failed tool said may hold a secret. */
+async function reportEnds(parley: Planner, messages: readonly ModelMessage[]): Promise<void> {
+  const calls = running.get(parley);
+  if (!calls || calls.size === 0) return;
+  const ends = partsOf(messages, isRequest).map(async ({ approvalId }) => {
+    const call = calls.get(approvalId);
+    const end = call && resultsIn(messages, call.toolCallId)[call.results];
+    if (!end) return;
+    calls.delete(approvalId);
+    const { output } = end;
+    const isError = output.type === "error-text" || output.type === "error-json";
+    const result = "value" in output ? output.value : undefined;
+    await quietly(isError ? call.reports.failed() : call.reports.done({ result }));
+  });
+  await Promise.all(ends);
+}
+
+const resultsIn = (messages: readonly ModelMessage[], id: string) =>
+  partsOf(messages, isResult).filter(({ toolCallId }) => toolCallId === id);
 
 type Part = Exclude<ModelMessage["content"], string>[number];
 
 const isCall = (part: Part) => part.type === "tool-call";
 const isRequest = (part: Part) => part.type === "tool-approval-request";
+const isResult = (part: Part) => part.type === "tool-result";
 const isResponse = (part: Part) => part.type === "tool-approval-response";
 
 function partsOf<Wanted extends Part>(

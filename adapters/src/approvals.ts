@@ -1,5 +1,6 @@
-import type { ApprovalOptions, DecidedCall, DecidedPlan, Parley, PlanOptions } from "@parley/sdk";
+import type { ApprovalOptions, DecidedCall, DecidedPlan, EndReports, Parley, PlanOptions } from "@parley/sdk";
 import { withoutSteering } from "./ask-human.ts";
+import { reportsIn } from "./reports.ts";
 
 /** The part of `Parley` that asks whether a call may run, and takes the decision for one run. */
 export type Approver = Pick<Parley, "approve" | "claim">;
@@ -40,6 +41,10 @@ export type Verdict = { isApproved: true; args: object; isEdited: boolean } | { 
 export interface Decided {
   id: string;
   verdict: Verdict;
+  /** The reason why the framework runs no approved call, in words for people. */
+  notRun?: string;
+  /** The reports about the end of an approved call. */
+  reports?: EndReports | undefined;
 }
 
 export interface VerdictOptions extends GateOptions {
@@ -64,8 +69,9 @@ export async function verdictOn(
   const idempotencyKey = await keyOf(asked);
   try {
     const request = { ...options, ...run, idempotencyKey, ...(isEditable && { editable: true }) };
-    const { args, edited } = await parley.approve(request);
-    return { id: idempotencyKey, verdict: { isApproved: true, args, isEdited: edited } };
+    const decision = await parley.approve(request);
+    const { args, edited: isEdited } = decision;
+    return { id: idempotencyKey, verdict: { isApproved: true, args, isEdited }, reports: reportsIn(decision) };
   } catch (error) {
     if (!(error instanceof Error) || !NOT_GIVEN.has(error.name)) throw error;
     return { id: idempotencyKey, verdict: { isApproved: false, why: withoutSteering(error.message) } };
@@ -104,13 +110,20 @@ function undecidedOf({ status }: Pick<DecidedPlan, "status">): string {
 }
 
 /**
- * Takes the approved calls of a plan in their order, for the run that resumes a framework with them.
+ * Takes the approved calls of a plan in their order, for the run that resumes a framework with them. Resolves with the
+ * reports about the end of each of the plan's calls.
  *
  * @throws {ParleyError} `not_in_plan` where another run has one of them, or their time is over
  */
-export async function useAll(planned: readonly PlannedVerdict[], signal: AbortSignal | undefined): Promise<void> {
+export async function useAll(
+  planned: readonly PlannedVerdict[],
+  signal: AbortSignal | undefined,
+): Promise<(EndReports | undefined)[]> {
   const run = crypto.randomUUID();
-  for (const { verdict, use } of planned) if (verdict.isApproved) await use({ run, ...(signal && { signal }) });
+  const used: (EndReports | undefined)[] = [];
+  for (const { verdict, use } of planned)
+    used.push(verdict.isApproved ? await use({ run, ...(signal && { signal }) }) : undefined);
+  return used;
 }
 
 /** How often each name was decided about, for each client: a name that comes again after that is another call's. */

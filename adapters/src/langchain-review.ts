@@ -57,8 +57,13 @@ export async function decisionsOn(
     const one = reviewed[i] as ReviewDecision | Decided;
     return "verdict" in one ? decisionOf(name, one.verdict, notRun) : one;
   });
-  return { answer: { decisions }, decided };
+  return {
+    answer: { decisions },
+    decided: notRun === "" ? decided : decided.map((one) => ({ ...one, notRun: BESIDE })),
+  };
 }
+
+const BESIDE = "Not run: a call beside it was rejected.";
 
 /** Returns a sentence for the model on the approved calls beside a rejected one. */
 function callsNotRun(calls: readonly ReviewedCall[], reviewed: readonly (ReviewDecision | Decided)[]): string {

@@ -1,4 +1,5 @@
-import { Command, type CompiledStateGraph, interrupt } from "@langchain/langgraph";
+import { Command, type CompiledStateGraph, interrupt, isGraphBubbleUp } from "@langchain/langgraph";
+import type { EndReports } from "@parley/sdk";
 import {
   type Approver,
   claimAll,
@@ -11,6 +12,7 @@ import {
 } from "./approvals.ts";
 import { type AskHumanInput, type Asker, askHuman, type HumanAnswers, isQuestion } from "./ask-human.ts";
 import { decisionsOn, isReview, type ReviewAnswer } from "./langchain-review.ts";
+import { quietly, reportedRun } from "./reports.ts";
 
 /** Tells one interrupt of a node from an equal one: LangGraph 1.4 gives all of a node one id. */
 interface Occurrence {
@@ -40,8 +42,11 @@ interface HeldRun extends Partial<Occurrence> {
   approve: ToolRun;
 }
 
-/** A decision and the call it is on. */
-type GivenVerdict = Verdict & { on: string };
+/** A decision, its id, and the call it is on. */
+type GivenVerdict = Verdict & { on: string; id?: string };
+
+/** The reports about the calls with which graphs of this process go on, by the ids of the decisions. */
+const running = new Map<string, EndReports>();
 
 /**
  * Pauses a node of a graph until somebody has decided whether exactly this may run; `answerInterrupts` asks and goes on.
@@ -49,24 +54,28 @@ type GivenVerdict = Verdict & { on: string };
  * @throws {TypeError} for a verdict on something else
  */
 export function approveInNode(run: ToolRun): Verdict {
+  return decidedInNode(run).verdict;
+}
+
+function decidedInNode(run: ToolRun): Pick<Decided, "verdict" | "reports"> {
   const held = { approve: run, occurrence: crypto.randomUUID() };
-  const { on, ...verdict } = interrupt<HeldRun, GivenVerdict>(held);
+  const { on, id = "", ...verdict } = interrupt<HeldRun, GivenVerdict>(held);
   if (on !== JSON.stringify(run)) throw new TypeError(`What was approved is not what would run as ${run.fn}.`);
-  return verdict;
+  return { verdict, reports: running.get(id) };
 }
 
 /**
  * Returns a function behind an approval, for a tool of a graph: `tool(requireApproval("issue_refund", run), {...})`.
  * Each call pauses the graph, and runs once with exactly the arguments that were approved; for one that was not, the
- * result says why, for the model.
+ * result says why, for the model. The end of a call is reported to the people who approved it.
  */
 export function requireApproval<Args extends object, More extends unknown[], Result>(
   name: string,
   run: (args: Args, ...more: More) => Result | Promise<Result>,
 ): (args: Args, ...more: More) => Promise<Result | string> {
   return async (args, ...more) => {
-    const verdict = approveInNode({ fn: name, args });
-    return verdict.isApproved ? run(args, ...more) : verdict.why;
+    const { verdict, reports } = decidedInNode({ fn: name, args });
+    return verdict.isApproved ? reportedRun(reports, () => run(args, ...more), isGraphBubbleUp) : verdict.why;
   };
 }
 
@@ -97,6 +106,7 @@ export async function answerInterrupts(
   const more = { signal: config.signal, ...options };
   // A branch that was resumed is still shown as interrupted until every branch beside it is done.
   const resumed = new Set<string>();
+  const decided: Decided[] = [];
   for (;;) {
     const waiting = await interruptsOf(parley, graph, config, more);
     const asked = waiting.flatMap(({ answer, ...one }) => (answer && !resumed.has(one.name) ? { ...one, answer } : []));
@@ -105,16 +115,29 @@ export async function answerInterrupts(
       return;
     }
     const answers = await Promise.all(asked.map(async ({ id, answer }) => ({ id, ...(await answer()) })));
-    const decided = answers.flatMap((one) => one.decided);
-    await claimAll(parley, decided, more.signal);
+    const now = answers.flatMap((one) => one.decided);
+    await claimAll(parley, now, more.signal);
+    decided.push(...now);
+    await Promise.all(
+      now.map(({ reports, notRun: text }) => quietly(text === undefined ? text : reports?.failed({ text }))),
+    );
     // Answers of the crowd have no claim: whoever waited for them longest finds the graph further on.
     const still = new Set((await interruptsOf(parley, graph, config, more)).map(({ name }) => name));
     if (!asked.every(({ name }) => still.has(name))) throw new TypeError(GONE_ON);
     for (const { name } of asked) resumed.add(name);
-    await graph.invoke(
-      new Command({ resume: Object.fromEntries(answers.map(({ id, value }) => [id, value])) }),
-      config,
-    );
+    const resume = Object.fromEntries(answers.map(({ id, value }) => [id, value]));
+    await reporting(decided, () => graph.invoke(new Command({ resume }), config));
+  }
+}
+
+/** Does the work of a graph that goes on with these decisions, in which its tools find their reports. */
+async function reporting(decided: readonly Decided[], work: () => Promise<unknown>): Promise<void> {
+  const reported = decided.flatMap(({ id, reports }) => (reports ? [[id, reports] as const] : []));
+  for (const [id, reports] of reported) running.set(id, reports);
+  try {
+    await work();
+  } finally {
+    for (const [id] of reported) running.delete(id);
   }
 }
 
@@ -172,7 +195,7 @@ function answerTo(
   const run = value.approve;
   return async () => {
     const decision = await verdictOn(parley, run, { ...options, asked });
-    return { value: { ...decision.verdict, on: JSON.stringify(run) }, decided: [decision] };
+    return { value: { ...decision.verdict, on: JSON.stringify(run), id: decision.id }, decided: [decision] };
   };
 }
 

@@ -1,8 +1,10 @@
-import { canonical, checkTexts, consentDigest, copyOf } from "./consent.ts";
+import { type CallReports, reportsOn, withReports } from "./call-report.ts";
+import { checkTexts, consentDigest, copyOf } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import type { AnswerInquiry, AnsweringOptions } from "./inquiries.ts";
 import { newKey } from "./idempotency-key.ts";
 import { cancel, outcomeOf, read, request } from "./outcome.ts";
+import { AWAY_MS } from "./persist.ts";
 import {
   canVerify,
   isReceiptOf,
@@ -44,6 +46,11 @@ export interface ApprovalOptions extends CallOptions {
    * agent cannot be asked. A thrown error ends the wait, and not the request.
    */
   onInquiry?: AnswerInquiry;
+  /**
+   * Promises that `done`, `failed` or `withdrawn` of the decision is called. An approved call without that is shown as
+   * unknown after an hour, and not as not reported.
+   */
+  reports?: boolean;
   /** Groups the requests of one run of an agent. */
   runId?: string;
   /**
@@ -61,8 +68,8 @@ export interface ApprovalRequest<Args extends object> extends ApprovalOptions {
   args: Args;
 }
 
-/** A call that was approved. */
-export interface Decision<Args extends object = Record<string, unknown>> {
+/** A call that was approved, and the reports about its end. They are no members of it where it is copied or stored. */
+export interface Decision<Args extends object = Record<string, unknown>> extends CallReports {
   /** The id of the request: the idempotency key. */
   id: string;
   approved: true;
@@ -88,11 +95,12 @@ export interface ReceiptRules extends Pick<ReceiptWanted, "agents"> {
   receiptKeys: ReceiptKeys | undefined;
 }
 
-/** Asks and waits; what `Parley.approve` promises. */
+/** Asks and waits, and promises these reports; what `Parley.approve` promises. */
 export async function approve<Args extends object>(
   connection: Connection,
   { fn, args: given, ...options }: ApprovalRequest<Args>,
   rules: ReceiptRules,
+  reports: "start" | "end" | undefined = options.reports === true ? "end" : undefined,
 ): Promise<Decision<Args>> {
   const { signal, idempotencyKey, by, onInquiry } = options;
   const id = idempotencyKey ?? newKey();
@@ -102,6 +110,7 @@ export async function approve<Args extends object>(
   const body = {
     run_id: options.runId ?? "sdk",
     call_id: id,
+    reports,
     spec: {
       fn,
       kwargs: args,
@@ -148,7 +157,7 @@ export async function claim(
   id: string,
   { run, signal }: CallOptions & { run: string },
 ): Promise<void> {
-  await request(connection, `/agent${pathOf(id)}/claim`, { run }, { signal });
+  await request(connection, `/agent${pathOf(id)}/claim`, { run }, { signal, patienceMs: AWAY_MS });
 }
 
 /** Returns the channel that asks whom the options name. */
@@ -196,7 +205,7 @@ async function decisionOf<Args extends object>(
     .map((one) => one.id);
   if (by && !(by === "enrolled" ? people.length > 0 : people.some((one) => by.includes(one))))
     throw new ApprovalMismatch(call, "Nobody of those who must has approved");
-  return {
+  const decision = {
     id,
     approved: true,
     fn,
@@ -208,7 +217,8 @@ async function decisionOf<Args extends object>(
     receiptUrl: connection.addressOf(path),
     receipt,
     verified,
-  };
+  } as const;
+  return withReports(decision, reportsOn(connection, id));
 }
 
 /** How a receipt is checked, and the error for one that is not of this call. */
@@ -246,55 +256,4 @@ const nameOf = ({ call_id: id }: FunctionCall) => id;
 
 function pathOf(id: string): string {
   return `/function_calls/${encodeURIComponent(id)}`;
-}
-
-/** How to ask before a function runs. */
-export interface GuardOptions extends Omit<ApprovalOptions, "signal" | "idempotencyKey"> {
-  /** The function's name as people read it; left out, the function's own name. */
-  name?: string;
-}
-
-/** The options of one call: its idempotency key, its reason, and the signal that aborts the wait. */
-export type GuardedCall = Pick<ApprovalOptions, "signal" | "idempotencyKey" | "reason">;
-
-/** So many results are kept under idempotency keys. */
-const MOST_RESULTS = 1000;
-
-/** Returns the function behind an approval; what `Parley.requireApproval` promises. */
-export function requireApproval<Args extends object, Result>(
-  ask: (request: ApprovalRequest<Args>) => Promise<Decision<Args>>,
-  run: (args: Args) => Result | Promise<Result>,
-  { name = run.name, ...options }: GuardOptions,
-): (args: Args, call?: GuardedCall) => Promise<Result> {
-  if (name === "") throw new TypeError("The function has no name that people could read: give it as `name`.");
-  /** The runs under idempotency keys, so that one approval is one run; null where the result is no longer kept. */
-  const runs = new Map<string, Promise<Result> | null>();
-  /** The keys whose result is kept, the oldest first. */
-  const kept = new Set<string>();
-
-  return async (given, call = {}) => {
-    const args = copyOf(given);
-    const key = call.idempotencyKey && `${call.idempotencyKey} ${canonical(args)}`;
-    const earlier = key ? runs.get(key) : undefined;
-    if (earlier === null)
-      throw new Error("This call has run under its idempotency key, and its result is no longer kept.");
-    if (earlier) return earlier;
-    let isStarted = false;
-    const running = (async () => {
-      const { args: approved } = await ask({ ...options, ...call, fn: name, args });
-      isStarted = true;
-      return run(approved);
-    })();
-    if (key) {
-      runs.set(key, running);
-      const forget = () => {
-        if (!isStarted) return runs.delete(key);
-        kept.add(key);
-        const [oldest = key] = kept;
-        return kept.size > MOST_RESULTS && kept.delete(oldest) && runs.set(oldest, null);
-      };
-      running.then(forget, forget);
-    }
-    return running;
-  };
 }

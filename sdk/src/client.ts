@@ -5,10 +5,7 @@ import {
   claim,
   type Decision,
   decision,
-  type GuardedCall,
-  type GuardOptions,
   type ReceiptRules,
-  requireApproval,
   withdraw,
 } from "./approvals.ts";
 import {
@@ -20,17 +17,17 @@ import {
   type PersonQuestion,
   withdrawQuestion,
 } from "./ask-person.ts";
-import { pause } from "./clock.ts";
 import { approveAll, type DecidedPlan, type PlannedCall, type PlanOptions, withdrawPlan } from "./plans.ts";
 import { checkTexts } from "./consent.ts";
 import { agentServer, agentsOf } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
-import { type CallOptions, Connection, type ConnectionOptions, jitter } from "./http.ts";
+import { type GuardedCall, type GuardOptions, requireApproval } from "./guard.ts";
+import { type CallOptions, Connection, type ConnectionOptions } from "./http.ts";
 import type { AnsweringOptions } from "./inquiries.ts";
 import { newKey } from "./idempotency-key.ts";
-import { AWAY_MS, mayPass } from "./persist.ts";
 import type { ReceiptKeys } from "./receipts.ts";
 import { follow } from "./sse.ts";
+import { questionPath, wait, type WaitOptions } from "./wait.ts";
 import {
   isFinal,
   type NewQuestion,
@@ -44,7 +41,10 @@ import {
 
 export { ParleyError };
 export { ApprovalMismatch, ApprovalRejected, ApprovalUndecided, NotAnswered, NotApproved } from "./request-errors.ts";
-export type { ApprovalOptions, ApprovalRequest, ApprovedBy, Decision, GuardedCall, GuardOptions } from "./approvals.ts";
+export type { ApprovalOptions, ApprovalRequest, ApprovedBy, Decision } from "./approvals.ts";
+export type { CallReport, CallReports, EndReports } from "./call-report.ts";
+export type { GuardedCall, GuardOptions } from "./guard.ts";
+export type { WaitOptions } from "./wait.ts";
 export type { AddressedQuestion, PersonAnswer, PersonQuestion } from "./ask-person.ts";
 export type { AnswerInquiry, AnsweringOptions, AskedBack } from "./inquiries.ts";
 export type { DecidedCall, DecidedPlan, PlannedCall, PlanOptions } from "./plans.ts";
@@ -76,18 +76,6 @@ export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
    */
   receiptAgent?: string;
 }
-
-export interface WaitOptions extends CallOptions {
-  /** Resolve as soon as there are this many answers; left out, when the question is final. */
-  untilResponses?: number;
-  /** Resolve with whatever there is after this time; left out, the question's own deadline ends the wait. */
-  timeoutMs?: number;
-  /** Called with the first state and with every change. */
-  onProgress?: (question: Question) => void;
-}
-
-/** How long the server is asked to hold one long-poll. */
-const HOLD_SECONDS = 25;
 
 /**
  * The agent's side of a Parley server: ask people, wait, read their answers.
@@ -152,7 +140,7 @@ export class Parley {
   /** Reads the question and its answers so far. @throws {ParleyError} `QUESTION_NOT_FOUND` */
   async check(id: string, options: CallOptions & { expand?: "meta" } = {}): Promise<Question> {
     const { signal, expand } = options;
-    return this.#connection.call("GET", pathOf(id), { signal, query: { expand } });
+    return this.#connection.call("GET", questionPath(id), { signal, query: { expand } });
   }
 
   /** Reads up to 100 questions at once; ids the server does not know stand in `not_found`. */
@@ -184,7 +172,7 @@ export class Parley {
 
   /** Cancels the question; answers already given stay. A final question is returned unchanged. */
   async cancel(id: string, options: CallOptions = {}): Promise<Question> {
-    return this.#connection.call("DELETE", pathOf(id), options);
+    return this.#connection.call("DELETE", questionPath(id), options);
   }
 
   /**
@@ -196,34 +184,7 @@ export class Parley {
    * @throws {ParleyError} `QUESTION_NOT_FOUND`, `UNAUTHORIZED`, or the signal's reason
    */
   async wait(id: string, options: WaitOptions = {}): Promise<Question> {
-    const { signal, onProgress } = options;
-    const enough = options.untilResponses ?? Infinity;
-    const { clock } = this.#connection;
-    const start = clock.now();
-    const giveUpAt = options.timeoutMs === undefined ? Infinity : start + options.timeoutMs;
-
-    let question = await this.check(id, { signal });
-    onProgress?.(question);
-    for (let failures = 0; ;) {
-      if (isFinal(question.status) || question.current_responses >= enough) return question;
-      const now = clock.now();
-      if (now >= giveUpAt) return question;
-      try {
-        const next = await this.#longPoll(question, Math.min(HOLD_SECONDS * 1000, giveUpAt - now), signal);
-        failures = 0;
-        const changed = next.current_responses > question.current_responses || next.status !== question.status;
-        question = next;
-        if (changed) onProgress?.(question);
-        // A server that does not hold long-polls must not be asked in a tight loop.
-        else if (clock.now() - now < 1000)
-          await pause(clock, Math.min(2000, Math.max(0, giveUpAt - clock.now())), signal);
-      } catch (error) {
-        if (!(error instanceof ParleyError) || !mayPass(error)) throw error;
-        const pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || jitter(Math.min(500 * 2 ** failures++, 15_000));
-        if (clock.now() + pauseMs > Date.parse(question.expires_at) + AWAY_MS) throw error;
-        await pause(clock, Math.min(pauseMs, Math.max(0, giveUpAt - clock.now())), signal);
-      }
-    }
+    return wait(this.#connection, id, options);
   }
 
   /**
@@ -254,7 +215,7 @@ export class Parley {
    * @throws {ParleyError} `QUESTION_NOT_FOUND`, `UNAUTHORIZED`, or the signal's reason
    */
   async *events(id: string, options: CallOptions = {}): AsyncGenerator<Question> {
-    for await (const { event, data } of follow(this.#connection, `${pathOf(id)}/events`, options)) {
+    for await (const { event, data } of follow(this.#connection, `${questionPath(id)}/events`, options)) {
       if (event !== "question") continue;
       const question = JSON.parse(data) as Question;
       yield question;
@@ -266,6 +227,8 @@ export class Parley {
    * Resolves once a person, or a rule of policy, has approved this call: with the arguments to run, which are those that
    * were asked about or, where `editable` allows it, what the person made of them. Their digest has been compared with
    * what was shown and approved, and the signature of the receipt verified where the runtime knows Ed25519.
+   *
+   * `done`, `failed` and `withdrawn` of the decision tell people what became of the call.
    *
    * A server that is away is asked again under the same id for up to a minute, in silence; a `fetch` of your own sees each
    * try. An aborted `signal` ends the wait alone: `decision` takes it up again, and `withdraw` ends the request.
@@ -333,17 +296,22 @@ export class Parley {
    * once, with what was approved. The arguments are one object of what JSON can carry, and are copied before anybody is
    * asked.
    *
-   * Of calls under one `idempotencyKey` with the same arguments one runs, and the others have its result. That holds in
-   * one process, for the newest 1,000 results; an older key throws. Another process joins the same approval, and runs the
-   * function again.
+   * The function runs at most once for an approval: it is claimed on the server right before. Of calls under one
+   * `idempotencyKey` with the same arguments the first runs, and the others of its process have its result, for the
+   * newest 1,000 results; an older key throws, and so does the call of another process.
    *
-   * @throws what `approve` does; the function has not run then
+   * The end is reported: done with the digest of the result, or failed with the name of the error. A report that does not
+   * arrive is tried for up to a minute while the process lives, and holds the result back for 2 seconds at most. A signal
+   * that aborts between the approval and the start gives the approval back.
+   *
+   * @throws what `approve` does, and {ParleyError} `already_claimed`, `outcome_known` for an approval that another run
+   *   has started or that has ended; the function has not run then
    */
   requireApproval<Args extends object, Result>(
     run: (args: Args) => Result | Promise<Result>,
     options: GuardOptions = {},
   ): (args: Args, call?: GuardedCall) => Promise<Result> {
-    return requireApproval((request) => this.approve(request), run, options);
+    return requireApproval(this.#connection, run, options, this.#receipts);
   }
 
   /**
@@ -382,19 +350,4 @@ export class Parley {
   async withdrawQuestion(id: string, options: CallOptions & { reason?: string } = {}): Promise<void> {
     return withdrawQuestion(this.#connection, id, options);
   }
-
-  async #longPoll(question: Question, holdMs: number, signal: AbortSignal | undefined): Promise<Question> {
-    return this.#connection.call("GET", pathOf(question.question_id), {
-      signal,
-      query: {
-        wait: `${Math.max(0, Math.floor(holdMs))}ms`,
-        after: question.current_responses,
-      },
-      timeoutMs: holdMs + 15_000,
-    });
-  }
-}
-
-function pathOf(id: string): string {
-  return `/agent/questions/${encodeURIComponent(id)}`;
 }

@@ -66,7 +66,11 @@ export function canonical(value: unknown): string {
 
 /** Returns the digest that an approval of exactly this call is bound to (spec/a2h 10). */
 export async function consentDigest(fn: string, kwargs: object): Promise<string> {
-  const bytes = new TextEncoder().encode(canonical({ fn, kwargs }));
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return digestOf(canonical({ fn, kwargs }));
+}
+
+/** Returns the digest of a text. */
+export async function digestOf(text: string): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
   return `sha256:${Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -1,4 +1,5 @@
 import { type ApprovalOptions, channelOf, checkedReceipt, type ReceiptRules } from "./approvals.ts";
+import { type EndReports, reportsOn } from "./call-report.ts";
 import { checkTexts, consentDigest, copyOf } from "./consent.ts";
 import { ParleyError } from "./errors.ts";
 import type { CallOptions, Connection } from "./http.ts";
@@ -37,11 +38,12 @@ export interface DecidedCall {
   digest: string;
   /**
    * Takes the call on the server, before it runs: once, and after those before it. The receipt of its approval has been
-   * checked then. Each `use()` is one run; with a `run` of its own, the same run may take it again after a crash.
+   * checked then. Each `use()` is one run; with a `run` of its own, the same run may take it again after a crash. It
+   * resolves with the reports about the end of the call, which has started.
    *
    * @throws {ParleyError} `not_in_plan` with its `reason`: the call is not approved, not the next one, used, or too late
    */
-  use(options?: CallOptions & { run?: string }): Promise<void>;
+  use(options?: CallOptions & { run?: string }): Promise<EndReports>;
 }
 
 /** A plan that is over. */
@@ -126,6 +128,8 @@ async function decidedCall(
       const body = { fn, kwargs: args, call_id: id, run };
       const used = await request<PlanUsed>(connection, `${pathOf(plan.plan_id)}/uses`, body, { signal });
       if (used.call_id !== id) throw badReply("The server has used another call of this plan.");
+      const { done, failed } = reportsOn(connection, id);
+      return { done, failed };
     },
   };
 }

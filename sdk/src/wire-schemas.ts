@@ -115,6 +115,7 @@ export type {
 } from "../../src/wire/a2h/plan.ts";
 export type {
   WireApproval as Approval,
+  WireCallOutcome as CallOutcome,
   WireCallStatus as CallStatus,
   WireFailedValidation as FailedValidation,
   WireFunctionCall as FunctionCall,

@@ -100,6 +100,7 @@ export type {
   Answer,
   Approval,
   Ask,
+  CallOutcome,
   CallStatus,
   ContactChannel,
   FailedValidation,

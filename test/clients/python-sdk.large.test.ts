@@ -48,7 +48,7 @@ describe("the Python package", () => {
     const [code] = (await once(tests, "exit")) as [number | null];
 
     assert.equal(code, 0, printed);
-    assert.match(printed, /Ran 60 tests/);
+    assert.match(printed, /Ran 70 tests/);
   });
 
   itWithPython("goes on waiting for an approval while the server is started again", async () => {
@@ -96,7 +96,7 @@ describe("the Python package", () => {
       writeFileSync(join(folder, "pyrightconfig.json"), JSON.stringify(settings));
       const shown = ["docs/how-to/questions.md", "sdk-python/README.md"].flatMap(blocksOf);
       const blocks = shown.filter(({ language }) => language === "python");
-      assert.equal(blocks.length, 5);
+      assert.equal(blocks.length, 6);
       for (const [i, { text }] of blocks.entries()) writeFileSync(join(folder, `block_${i}.py`), text);
       assert.match((await checked(folder)).stdout, /^0 errors/);
 

@@ -95,7 +95,7 @@ describe("the schema of a question, in a copy of the sources", () => {
     for (const file of [
       "src/protocols/http/question.ts",
       "src/cli/ask/question-lines.ts",
-      "sdk/src/client.ts",
+      "sdk/src/wait.ts",
       "web/src/answer/result.tsx",
     ]) {
       assert.ok(

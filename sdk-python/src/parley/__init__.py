@@ -1,6 +1,6 @@
 """Ask people from Python: the client of a Parley server. Standard library only; with `cryptography` it verifies receipts."""
 
-from ._approvals import Decision
+from ._approvals import AsyncDecision, Decision
 from ._ask_person import PersonAnswer
 from ._async_client import AsyncParley
 from ._client import Parley
@@ -23,7 +23,7 @@ from ._errors import (
 )
 from ._evidence import DiffEvidence, Evidence, ImageEvidence, LinkEvidence, MarkdownEvidence, TableEvidence
 from ._inquiries import AskedBack
-from ._plans import AsyncDecidedCall, DecidedCall, DecidedPlan, PlannedCall
+from ._plans import AsyncDecidedCall, AsyncUsedCall, DecidedCall, DecidedPlan, PlannedCall, UsedCall
 from ._wire import Question, Response
 
 __all__ = [
@@ -33,7 +33,9 @@ __all__ = [
     "ApprovalUndecided",
     "AskedBack",
     "AsyncDecidedCall",
+    "AsyncDecision",
     "AsyncParley",
+    "AsyncUsedCall",
     "Conflict",
     "DecidedCall",
     "DecidedPlan",
@@ -58,5 +60,6 @@ __all__ = [
     "Unauthorized",
     "UnknownPerson",
     "Unreachable",
+    "UsedCall",
     "ValidationFailed",
 ]

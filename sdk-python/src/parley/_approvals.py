@@ -6,15 +6,17 @@ import inspect
 import time
 import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Literal, Mapping, Optional, Sequence, Union, cast
+from typing import Any, Callable, ClassVar, Literal, Mapping, Optional, Sequence, TypeVar, Union, cast
 from urllib.parse import quote
 
+from . import _asyncio, _blocking
 from ._consent import check_texts, consent_digest, copy_of
 from ._errors import ApprovalMismatch, ApprovalRejected, ApprovalUndecided
 from ._http import Connection
 from ._inquiries import AsyncOnInquiry
-from ._outcome import outcome, read, read_text, request
+from ._outcome import AWAY_SECONDS, outcome, read, read_text, request
 from ._receipts import Wanted, can_verify, is_receipt_of, is_signed, people_in, present_keys, said_in
+from ._reports import Reports
 from ._steps import Steps
 from ._whom import channel_id
 
@@ -24,8 +26,11 @@ ApprovedBy = Union[Literal["enrolled"], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Decision:
+class Approved:
     """A call that was approved."""
+
+    _reports: ClassVar[Optional[Reports]] = None
+    """The reports of a decision that was read from a server. They are no field: neither compared, copied nor stored."""
 
     id: str
     """The id of the request: its idempotency key."""
@@ -46,9 +51,74 @@ class Decision:
     verified: bool
     """Whether the receipt's signature was checked here; False where the package `cryptography` is not installed."""
 
+    def __getstate__(self) -> Mapping[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_reports"}
 
-def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapping[str, Any]) -> Steps[Decision]:
-    """Asks, waits, and returns the decision; what `Parley.approve` promises."""
+
+@dataclass(frozen=True)
+class Decision(Approved):
+    """A call that was approved, and the reports about its end.
+
+    A report is accepted once, and repeating it changes nothing. Each raises Conflict (`outcome_known`) after another
+    report. A server that knows no reports (0.2) takes none, which is no error.
+    """
+
+    def done(
+        self, text: Optional[str] = None, *, result: object = ..., result_digest: Optional[str] = None
+    ) -> None:
+        """The call ran, and did what it was approved for.
+
+        People read `text`, at most 500 characters, without secrets. The digest of `result` is sent, and not the result;
+        a value that JSON cannot carry has none. `result_digest` (`sha256:…`) is in its place.
+        """
+        _blocking.run(reports_of(self).ended("done", text, result, result_digest))
+
+    def failed(
+        self, text: Optional[str] = None, *, result: object = ..., result_digest: Optional[str] = None
+    ) -> None:
+        """The call ran, and failed; the arguments are as in `done`."""
+        _blocking.run(reports_of(self).ended("failed", text, result, result_digest))
+
+    def withdrawn(self, text: Optional[str] = None) -> None:
+        """The call will not run. Raises Conflict (`outcome_started`) for one that has started."""
+        _blocking.run(reports_of(self).withdrawn(text))
+
+
+@dataclass(frozen=True)
+class AsyncDecision(Approved):
+    """As `Decision`, for programs that run on asyncio: its reports are awaited."""
+
+    async def done(
+        self, text: Optional[str] = None, *, result: object = ..., result_digest: Optional[str] = None
+    ) -> None:
+        """As `Decision.done`."""
+        await _asyncio.run(reports_of(self).ended("done", text, result, result_digest))
+
+    async def failed(
+        self, text: Optional[str] = None, *, result: object = ..., result_digest: Optional[str] = None
+    ) -> None:
+        """As `Decision.failed`."""
+        await _asyncio.run(reports_of(self).ended("failed", text, result, result_digest))
+
+    async def withdrawn(self, text: Optional[str] = None) -> None:
+        """As `Decision.withdrawn`."""
+        await _asyncio.run(reports_of(self).withdrawn(text))
+
+
+def reports_of(approved: Approved) -> Reports:
+    """Returns the reports about this call. Raises RuntimeError for a decision that was copied or made by hand."""
+    if approved._reports is None:  # pyright: ignore[reportPrivateUsage]
+        raise RuntimeError("This decision was not read from a server: read it by `decision` of the client.")
+    return approved._reports  # pyright: ignore[reportPrivateUsage]
+
+
+Kind = TypeVar("Kind", bound=Approved)
+
+
+def approve(
+    connection: Connection, kind: Callable[..., Kind], fn: str, args: Mapping[str, Any], more: Mapping[str, Any]
+) -> Steps[Kind]:
+    """Asks, waits, and returns the decision as that kind; what `Parley.approve` promises."""
     copied = cast("dict[str, Any]", copy_of(args))
     check_texts({"fn": fn, "reason": more.get("reason"), "reject_options": more.get("reject_options")})
     key = more.get("idempotency_key")
@@ -65,25 +135,34 @@ def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapp
         "kwargs_schema": more.get("args_schema"),
         "answers_inquiries": more.get("on_inquiry") and True,
     }
-    body = {"run_id": "sdk", "call_id": call_id, "spec": {k: v for k, v in spec.items() if v is not None}}
+    body = {
+        "run_id": "sdk",
+        "call_id": call_id,
+        "reports": more.get("reports"),
+        "spec": {k: v for k, v in spec.items() if v is not None},
+    }
     asked = yield from request(connection, "/function_calls", body)
     call = yield from outcome(connection, _path(call_id), call_id, asked, on_inquiry=more.get("on_inquiry"))
     run = _Run(call_id, fn, copied, bool(more.get("editable")), more.get("by"), since)
-    return (yield from _decision(connection, call, run))
+    return (yield from _decision(connection, kind, call, run))
 
 
 def read_decision(
-    connection: Connection, call_id: str, by: Optional[ApprovedBy], on_inquiry: Optional[AsyncOnInquiry]
-) -> Steps[Decision]:
+    connection: Connection,
+    kind: Callable[..., Kind],
+    call_id: str,
+    by: Optional[ApprovedBy],
+    on_inquiry: Optional[AsyncOnInquiry],
+) -> Steps[Kind]:
     """Waits for what was asked before; what `Parley.decision` promises."""
     call = yield from outcome(connection, _path(call_id), call_id, on_inquiry=on_inquiry)
     spec = call["spec"]
     run = _Run(call_id, spec["fn"], spec["kwargs"], bool(spec.get("editable")), by, None)
-    return (yield from _decision(connection, call, run))
+    return (yield from _decision(connection, kind, call, run))
 
 
 def claim(connection: Connection, call_id: str, run: str) -> Steps[None]:
-    yield from request(connection, f"/agent{_path(call_id)}/claim", {"run": run})
+    yield from request(connection, f"/agent{_path(call_id)}/claim", {"run": run}, AWAY_SECONDS)
 
 
 def withdraw(connection: Connection, call_id: str, reason: Optional[str]) -> Steps[None]:
@@ -123,7 +202,9 @@ class _Run:
     since: Optional[float]
 
 
-def _decision(connection: Connection, call: Mapping[str, Any], run: _Run) -> Steps[Decision]:
+def _decision(
+    connection: Connection, kind: Callable[..., Kind], call: Mapping[str, Any], run: _Run
+) -> Steps[Kind]:
     """Raises NotApproved unless exactly this was approved, or what a person made of it who was allowed to."""
     status: Mapping[str, Any] = call["status"]
     if status.get("expired") or status.get("cancelled"):
@@ -143,7 +224,7 @@ def _decision(connection: Connection, call: Mapping[str, Any], run: _Run) -> Ste
     people = people_in(said_in(receipt.text))
     if by is not None and not (people if by == "enrolled" else any(one in by for one in people)):
         raise ApprovalMismatch(call, "Nobody of those who must has approved")
-    return Decision(
+    decision = kind(
         id=run.call_id,
         fn=run.fn,
         args=args,
@@ -155,6 +236,8 @@ def _decision(connection: Connection, call: Mapping[str, Any], run: _Run) -> Ste
         receipt_url=connection.address_of(receipt.path),
         verified=receipt.verified,
     )
+    object.__setattr__(decision, "_reports", Reports(connection, run.call_id))
+    return decision
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,16 @@ import inspect
 from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, TypeVar, Union, cast, overload
 
 from . import _questions
-from ._approvals import ApprovedBy, Decision, approve, arguments_of, claim, read_decision, withdraw
+from ._approvals import ApprovedBy, AsyncDecision, approve, arguments_of, claim, read_decision, reports_of, withdraw
 from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._asyncio import run
 from ._asyncio import run as run_steps
 from ._evidence import Evidence
+from ._guard import start, starting
 from ._inquiries import AsyncOnInquiry as OnInquiry
 from ._place import connect
 from ._plans import AsyncDecidedCall, DecidedPlan, PlannedCall, approve_all, withdraw_plan
+from ._reports import quietly_on_asyncio as quietly
 from ._wire import Question, Response
 
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
@@ -196,7 +198,8 @@ class AsyncParley:
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
         on_inquiry: Optional[OnInquiry] = None,
-    ) -> Decision:
+        reports: bool = False,
+    ) -> AsyncDecision:
         """As `Parley.approve`."""
         more = {
             "to": to,
@@ -209,8 +212,9 @@ class AsyncParley:
             "timeout_seconds": timeout_seconds,
             "idempotency_key": idempotency_key,
             "on_inquiry": on_inquiry,
+            "reports": "end" if reports else None,
         }
-        return await run(approve(self._connection, fn, args, more))
+        return await run(approve(self._connection, AsyncDecision, fn, args, more))
 
     async def approve_all(
         self,
@@ -244,9 +248,9 @@ class AsyncParley:
 
     async def decision(
         self, approval_id: str, *, by: Optional[ApprovedBy] = None, on_inquiry: Optional[OnInquiry] = None
-    ) -> Decision:
+    ) -> AsyncDecision:
         """As `Parley.decision`."""
-        return await run(read_decision(self._connection, approval_id, by, on_inquiry))
+        return await run(read_decision(self._connection, AsyncDecision, approval_id, by, on_inquiry))
 
     async def claim(self, approval_id: str, *, run: str) -> None:
         """As `Parley.claim`."""
@@ -277,11 +281,12 @@ class AsyncParley:
             "channel": channel,
             "by": by,
             "reason": reason,
-            "reject_options": reject_options,
+            "reject_options": None if reject_options is None else list(reject_options),
             "editable": editable,
             "args_schema": args_schema,
             "timeout_seconds": timeout_seconds,
             "on_inquiry": on_inquiry,
+            "reports": "start",
         }
 
         def behind_approval(function: Function) -> Function:
@@ -292,8 +297,16 @@ class AsyncParley:
 
             @functools.wraps(function)
             async def behind(*args: Any, **kwargs: Any) -> Any:
-                approved = await self.approve(fn, named(*args, **kwargs), **more)
-                return await function(**approved.args)
+                approved = await run(approve(self._connection, AsyncDecision, fn, named(*args, **kwargs), more))
+                with starting(approved, quietly):
+                    await run(start(self._connection, approved))
+                try:
+                    result = await function(**approved.args)
+                except BaseException as error:
+                    quietly(reports_of(approved).failed_with(error))
+                    raise
+                quietly(reports_of(approved).done_with(result))
+                return result
 
             return cast("Function", behind)
 

@@ -7,14 +7,16 @@ import inspect
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, TypeVar, Union, cast, overload
 
 from . import _questions
-from ._approvals import ApprovedBy, Decision, approve, arguments_of, claim, read_decision, withdraw
+from ._approvals import ApprovedBy, Decision, approve, arguments_of, claim, read_decision, reports_of, withdraw
 from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._blocking import run
 from ._blocking import run as run_steps
 from ._evidence import Evidence
+from ._guard import start, starting
 from ._inquiries import OnInquiry
 from ._place import connect
 from ._plans import DecidedCall, DecidedPlan, PlannedCall, approve_all, withdraw_plan
+from ._reports import quietly
 from ._wire import Question, Response
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -223,6 +225,7 @@ class Parley:
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
         on_inquiry: Optional[OnInquiry] = None,
+        reports: bool = False,
     ) -> Decision:
         """Waits until a person, or a rule of policy, has approved this call, and returns the decision.
 
@@ -232,7 +235,9 @@ class Parley:
         "enrolled") must have approved, else it is ApprovalMismatch. The same under the same
         `idempotency_key` joins what was asked before. A server that goes away meanwhile is asked again under the same id.
         `on_inquiry` answers what people ask back before they decide; without it they are told that nobody answers. The
-        wait goes on once it has returned, and ends with what it raises.
+        wait goes on once it has returned, and ends with what it raises. `done`, `failed` and `withdrawn` of the decision
+        tell people what became of the call; `reports` promises one of them, without which the call is shown as unknown
+        after an hour.
 
         Raises ApprovalRejected with the comment, ApprovalUndecided when nobody decided in time or it was cancelled,
         ApprovalMismatch, UnknownPerson, TypeError for arguments that JSON cannot carry, and what `ask` does.
@@ -248,8 +253,9 @@ class Parley:
             "timeout_seconds": timeout_seconds,
             "idempotency_key": idempotency_key,
             "on_inquiry": on_inquiry,
+            "reports": "end" if reports else None,
         }
-        return run(approve(self._connection, fn, args, more))
+        return run(approve(self._connection, Decision, fn, args, more))
 
     def approve_all(
         self,
@@ -297,7 +303,7 @@ class Parley:
 
         Raises what `approve` does, and NotFound.
         """
-        return run(read_decision(self._connection, approval_id, by, on_inquiry))
+        return run(read_decision(self._connection, Decision, approval_id, by, on_inquiry))
 
     def claim(self, approval_id: str, *, run: str) -> None:
         """Takes the decision for this run, which then goes on with it: of any number of processes one gets it.
@@ -331,8 +337,14 @@ class Parley:
         """Puts a function behind an approval: each call asks with all its arguments, by name, waits, and runs it once.
 
         The arguments are of what JSON can carry, defaults among them, and are copied before anybody is asked; what was
-        approved is what runs. People read the function as `name`, else as its own. Raises what `approve` does; the
-        function has not run then. A function that is asynchronous is for `AsyncParley`, and a TypeError here.
+        approved is what runs. People read the function as `name`, else as its own.
+
+        The function runs at most once for an approval: it is claimed on the server right before. The end is reported, done
+        with the digest of the result, or failed with the name of the error; a report that does not arrive is tried for up
+        to a minute beside the program.
+
+        Raises what `approve` does, and Conflict (`already_claimed`, `outcome_known`); the function has not run then. A
+        function that is asynchronous is for `AsyncParley`, and a TypeError here.
         """
 
         more: Mapping[str, Any] = {
@@ -340,11 +352,12 @@ class Parley:
             "channel": channel,
             "by": by,
             "reason": reason,
-            "reject_options": reject_options,
+            "reject_options": None if reject_options is None else list(reject_options),
             "editable": editable,
             "args_schema": args_schema,
             "timeout_seconds": timeout_seconds,
             "on_inquiry": on_inquiry,
+            "reports": "start",
         }
 
         def behind_approval(function: Function) -> Function:
@@ -355,7 +368,16 @@ class Parley:
 
             @functools.wraps(function)
             def behind(*args: Any, **kwargs: Any) -> Any:
-                return function(**self.approve(fn, named(*args, **kwargs), **more).args)
+                approved = run(approve(self._connection, Decision, fn, named(*args, **kwargs), more))
+                with starting(approved, quietly):
+                    run(start(self._connection, approved))
+                try:
+                    result = function(**approved.args)
+                except BaseException as error:
+                    quietly(reports_of(approved).failed_with(error))
+                    raise
+                quietly(reports_of(approved).done_with(result))
+                return result
 
             return cast("Function", behind)
 

@@ -77,8 +77,12 @@ def canonical(value: Any) -> str:
 
 def consent_digest(fn: str, args: Mapping[str, Any]) -> str:
     """Returns the digest that an approval of exactly this call is bound to."""
-    text = canonical({"fn": fn, "kwargs": dict(args)})
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return digest_of({"fn": fn, "kwargs": dict(args)})
+
+
+def digest_of(value: Any) -> str:
+    """Returns the digest of a value of JSON: the same for equal values."""
+    return "sha256:" + hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 def _text(value: Any) -> str:

@@ -43,7 +43,11 @@ class NotFound(ParleyError):
 
 
 class Conflict(ParleyError):
-    """The idempotency key was used with a different question."""
+    """It does not fit what was said before, as `code` says.
+
+    For example an idempotency key that was used with a different question, `already_claimed` of a decision that another
+    run has, or `outcome_known` of a call whose end was reported.
+    """
 
 
 class AlreadyClosed(ParleyError):

@@ -20,24 +20,26 @@ _HOLD_SECONDS = 25
 """How long the server is asked to hold one read."""
 _FIRST_SECONDS = 20.0
 """How long a server that cannot be reached is tried where somebody is to be asked."""
-_GRACE_SECONDS = 60.0
-"""How long it is tried past a request's deadline, and for what is read of a request that is over."""
+AWAY_SECONDS = 60.0
+"""How long it is tried past a request's deadline, and for what is read or reported of a request that is over."""
 
 
-def request(connection: Connection, path: str, body: Mapping[str, Any]) -> Steps[Any]:
+def request(
+    connection: Connection, path: str, body: Mapping[str, Any], seconds: float = _FIRST_SECONDS
+) -> Steps[Any]:
     """Returns what the server made of a request, which names itself, so that it is asked once however often it is sent."""
     given = {name: value for name, value in body.items() if value is not None}
-    return persist(lambda: connection.send("POST", A2H + path, given), _FIRST_SECONDS)
+    return persist(lambda: connection.send("POST", A2H + path, given), seconds)
 
 
 def read(connection: Connection, path: str) -> Steps[Any]:
     """Returns what stands on the server, which may be on its way back."""
-    return persist(lambda: connection.send("GET", path), _GRACE_SECONDS)
+    return persist(lambda: connection.send("GET", path), AWAY_SECONDS)
 
 
 def read_text(connection: Connection, path: str) -> Steps[str]:
     """As `read`, for what is no JSON."""
-    return persist(lambda: connection.read_text(path), _GRACE_SECONDS)
+    return persist(lambda: connection.read_text(path), AWAY_SECONDS)
 
 
 def outcome(
@@ -61,7 +63,7 @@ def outcome(
         for inquiry in new_inquiries(latest["status"], seen) if on_inquiry else ():
             yield from _answer(connection, cast("AsyncOnInquiry", on_inquiry), inquiry)
         start = time.monotonic()
-        left = _seconds_left(latest) + _GRACE_SECONDS
+        left = _seconds_left(latest) + AWAY_SECONDS
         reply = yield from persist(lambda: connection.send("GET", held, timeout=_HOLD_SECONDS + 15), left)
         latest = _of_this(reply, named, id_member)
         # A server that does not hold reads must not be asked in a tight loop.

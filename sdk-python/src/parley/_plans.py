@@ -15,6 +15,7 @@ from ._errors import bad_reply
 from ._http import Connection
 from ._outcome import outcome, request
 from ._receipts import Wanted
+from ._reports import Reports
 from ._steps import Steps
 
 
@@ -37,30 +38,68 @@ class _Call:
     approved: bool
     comment: Optional[str]
     digest: str
-    _use: Callable[[str], Steps[None]] = field(repr=False, compare=False)
+    _use: Callable[[str], Steps[Reports]] = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class UsedCall:
+    """A call of a plan that has started, and the reports about its end, as those of `Decision`."""
+
+    _reports: Reports = field(repr=False)
+
+    def done(
+        self, text: Optional[str] = None, *, result: object = ..., result_digest: Optional[str] = None
+    ) -> None:
+        """As `Decision.done`."""
+        _blocking.run(self._reports.ended("done", text, result, result_digest))
+
+    def failed(
+        self, text: Optional[str] = None, *, result: object = ..., result_digest: Optional[str] = None
+    ) -> None:
+        """As `Decision.failed`."""
+        _blocking.run(self._reports.ended("failed", text, result, result_digest))
+
+
+@dataclass(frozen=True, eq=False)
+class AsyncUsedCall:
+    """As `UsedCall`, for programs that run on asyncio."""
+
+    _reports: Reports = field(repr=False)
+
+    async def done(
+        self, text: Optional[str] = None, *, result: object = ..., result_digest: Optional[str] = None
+    ) -> None:
+        """As `Decision.done`."""
+        await _asyncio.run(self._reports.ended("done", text, result, result_digest))
+
+    async def failed(
+        self, text: Optional[str] = None, *, result: object = ..., result_digest: Optional[str] = None
+    ) -> None:
+        """As `Decision.failed`."""
+        await _asyncio.run(self._reports.ended("failed", text, result, result_digest))
 
 
 @dataclass(frozen=True)
 class DecidedCall(_Call):
     """A call of a plan that was decided."""
 
-    def use(self, *, run: Optional[str] = None) -> None:
+    def use(self, *, run: Optional[str] = None) -> UsedCall:
         """Takes the call on the server, before it runs: once, and after those before it.
 
         The receipt of its approval has been checked then. Each `use()` is one run; with a `run` of its own, the same run
-        may take it again after a crash. Raises Conflict `not_in_plan`, with its `reason` in `details`: the call is not
+        may take it again after a crash. It returns the reports about the end of the call, which has started. Raises Conflict `not_in_plan`, with its `reason` in `details`: the call is not
         approved, not the next one, used, or too late.
         """
-        _blocking.run(self._use(run or str(uuid.uuid4())))
+        return UsedCall(_blocking.run(self._use(run or str(uuid.uuid4()))))
 
 
 @dataclass(frozen=True)
 class AsyncDecidedCall(_Call):
     """A call of a plan that was decided, for programs that run on asyncio."""
 
-    async def use(self, *, run: Optional[str] = None) -> None:
+    async def use(self, *, run: Optional[str] = None) -> AsyncUsedCall:
         """As `DecidedCall.use`."""
-        await _asyncio.run(self._use(run or str(uuid.uuid4())))
+        return AsyncUsedCall(await _asyncio.run(self._use(run or str(uuid.uuid4()))))
 
 
 Call = TypeVar("Call", bound=_Call)
@@ -146,7 +185,7 @@ class _UseOf:
     approved: bool
     wanted: Wanted
 
-    def __call__(self, run: str) -> Steps[None]:
+    def __call__(self, run: str) -> Steps[Reports]:
         """Raises ParleyError `BAD_REPLY` for a receipt or a reply of another call."""
         if self.approved:
             yield from checked_receipt(self.connection, self.wanted, self._mismatch)
@@ -155,6 +194,7 @@ class _UseOf:
         of: Mapping[str, Any] = cast("Mapping[str, Any]", used) if isinstance(used, dict) else {}
         if of.get("call_id") != self.wanted.call_id:
             raise bad_reply(200, "The server has used another call of this plan.")
+        return Reports(self.connection, self.wanted.call_id)
 
     def _mismatch(self, why: str = "The receipt is not that of") -> Exception:
         return bad_reply(200, f"{why} {self.fn}.")
