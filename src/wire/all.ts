@@ -9,6 +9,7 @@ import "./relay/cached-decision.ts";
 import "./a2h/channel.ts";
 import "./conversation.ts";
 import "./error.ts";
+import "./freeze.ts";
 import "./gate.ts";
 import "./a2h/human.ts";
 import "./inbox.ts";
