@@ -78,7 +78,7 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   let step = afterPolicy(ask, judged, ctx.relay);
   // Only a denial ends it, and people may have it; machines see to the rest after the thaw.
   const isDenied = step.to === "end" && step.answer.status === "REJECTED";
-  if (held.isFrozen && step.to !== "people" && !isDenied) return true;
+  if (step.to !== "people" && !isDenied && (await verbs.mayNotAllow(ctx.db, held, job.job))) return true;
   if (step.to === "end") stages.splice(1);
   pass("policy", step.to === "end" ? step.answer.status.toLowerCase() : `${judged.decision}: ${judged.because}`);
 

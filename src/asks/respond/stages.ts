@@ -19,7 +19,9 @@ import {
   type Advance,
   type AskAt,
 } from "../store/asks.ts";
+import type { Queryable } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
+import { findFreeze } from "../../policy/store/freezes.ts";
 import { noteObserved, noteSpared } from "../../policy/grants.ts";
 import { askPeopleIn, type PeoplePlan } from "./put-to-people.ts";
 import { askPublicIn, type PublicPlan } from "./put-to-public.ts";
@@ -73,7 +75,7 @@ export async function endByMachine(ctx: Context, ask: Ask, given: NewAskAnswer, 
   return transact(ctx, async (tx) => {
     const [job, held] = await Promise.all([lockJob(tx, ask.jobId), lockAsk(tx, ask.id)]);
     if (!job || held?.ask.status !== "PENDING") return true;
-    if (held.isFrozen && given.status === "ANSWERED") return true;
+    if (given.status === "ANSWERED" && (await mayNotAllow(tx, held, job.job))) return true;
     const { judged, keep, repeats, ...ended } = end;
     if (judged && given.source === "policy" && !(await noteSpared(tx, judged))) return false;
     if (judged && isFirst(held)) await noteObserved(tx, judged);
@@ -160,6 +162,11 @@ export async function handToPublic(
 /** Whether an ask is with nobody yet. One that was with the public is judged again before people have it. */
 function isFirst({ ask }: AskAt): boolean {
   return ask.questionId === null && ask.addressedId === null;
+}
+
+/** Whether an ask is of a frozen asker, or of the frozen agent of an attempt. */
+export async function mayNotAllow(on: Queryable, { ask, isFrozen }: AskAt, job: Job): Promise<boolean> {
+  return isFrozen || (await findFreeze(on, askerOf(ask, job))) !== undefined;
 }
 
 /** An attempt's agent is known by its own name, and not by that of whoever runs it. */
