@@ -6,6 +6,8 @@ import { transact } from "../../src/core/store/transact.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { freeze, scopeOfAgent, thaw } from "../../src/policy/freezes.ts";
 import { Refusal } from "../../src/refusals.ts";
+import { decideRequest } from "../../src/requests/decide/decide.ts";
+import { responderOf } from "../../src/requests/decide/decider.ts";
 import { accepted, callBody, openScene } from "../support/a2h.ts";
 import { enrol } from "../support/addressed.ts";
 import { openAgentServer } from "../support/agent-server.ts";
@@ -100,7 +102,7 @@ rules:
       assert.deepEqual(await broken(scene.world), []);
     });
 
-    it("is nothing that a rule allows where only the agent of an attempt is frozen", async () => {
+    it("is nothing where only the agent of an attempt is frozen, or only who runs it", async () => {
       await using scene = await openRelayScene(on);
       const { ctx } = scene.world.server;
       await scene.policy(`version: 2
@@ -109,8 +111,25 @@ rules:
 `);
       const { id: jobId, lease } = await scene.claimed(scene.ana, {});
       await transact(ctx, (tx) => tx.all(sql`UPDATE jobs SET kind = 'aa/shop' WHERE job_id = ${jobId}`));
-      const { id } = await freeze(ctx, onAgent("attempt:claude"), ADMIN);
       const meta = { action: "open_pr", resource: "shop", agent: "claude" };
+      // People are asked in the agent's name, and the freeze covers who runs it.
+      const dana = await scene.person();
+      const other = { ...meta, action: "merge" };
+      const asked = await scene.ask(
+        { ask_type: "APPROVAL", prompt: "Merge?", meta: other, job_id: jobId },
+        scene.ana,
+        lease,
+      );
+      const requestId = await scene.withPeople(asked);
+      const runner = await freeze(ctx, onAgent("executor:ana-runs"), ADMIN);
+      const responder = await responderOf(ctx.db, dana.id, "web");
+      const decision = { kind: "approve" } as const;
+      const isFrozen = (error: unknown) => error instanceof Refusal && error.code === "frozen";
+      await assert.rejects(decideRequest(ctx, { requestId, responder, decision }), isFrozen);
+      await thaw(ctx, runner.id, ADMIN);
+      await decideRequest(ctx, { requestId, responder, decision });
+
+      const { id } = await freeze(ctx, onAgent("attempt:claude"), ADMIN);
       const ask = await scene.ask({ ask_type: "APPROVAL", prompt: "Open it?", meta, job_id: jobId }, scene.ana, lease);
       for (let i = 0; i < 10; i += 1) await scene.world.advance(1000);
       assert.equal((await scene.ana.get(`/asks/${ask.ask_id}/answer?wait=0`)).status, 204);
@@ -119,6 +138,9 @@ rules:
         await scene.world.advance(1000);
         return (await scene.ana.get(`/asks/${ask.ask_id}/answer?wait=0`)).status === 200;
       });
+      const again = await freeze(ctx, onAgent("attempt:claude"), ADMIN);
+      assert.equal((await scene.ana.get(`/asks/${ask.ask_id}/answer?wait=0`)).status, 204);
+      await thaw(ctx, again.id, ADMIN);
     });
   });
 

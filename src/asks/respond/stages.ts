@@ -3,8 +3,7 @@ import type { Context } from "../../context.ts";
 import { seedKey } from "../model/decision-key.ts";
 import { mayBeJoined } from "../model/job-rules.ts";
 import type { PolicyDecision } from "../../policy/model/policy.ts";
-import { repoOfKind } from "../../core/model/attempt-kind.ts";
-import type { Job, Ask, Stage, StageRecord } from "../model/ask.ts";
+import type { Ask, Stage, StageRecord } from "../model/ask.ts";
 import { countHit, findDecisions, keepDecision, type CachedDecision } from "../store/decision-cache.ts";
 import { findJob, lockJob, type JobAt } from "../store/jobs.ts";
 import { findAnswer, findAnswers } from "../store/answers.ts";
@@ -19,10 +18,9 @@ import {
   type Advance,
   type AskAt,
 } from "../store/asks.ts";
-import type { Queryable } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
-import { findFreeze } from "../../policy/store/freezes.ts";
 import { noteObserved, noteSpared } from "../../policy/grants.ts";
+import { askerOf, mayNotAllow } from "../jobs/asker.ts";
 import { askPeopleIn, type PeoplePlan } from "./put-to-people.ts";
 import { askPublicIn, type PublicPlan } from "./put-to-public.ts";
 import { settleAskIn, type EndedIn, type NewAskAnswer } from "../end/settle.ts";
@@ -162,16 +160,6 @@ export async function handToPublic(
 /** Whether an ask is with nobody yet. One that was with the public is judged again before people have it. */
 function isFirst({ ask }: AskAt): boolean {
   return ask.questionId === null && ask.addressedId === null;
-}
-
-/** Whether an ask is of a frozen asker, or of the frozen agent of an attempt. */
-export async function mayNotAllow(on: Queryable, { ask, isFrozen }: AskAt, job: Job): Promise<boolean> {
-  return isFrozen || (await findFreeze(on, askerOf(ask, job))) !== undefined;
-}
-
-/** An attempt's agent is known by its own name, and not by that of whoever runs it. */
-function askerOf({ principal, meta }: Ask, { kind }: Job): string {
-  return repoOfKind(kind) !== null && typeof meta["agent"] === "string" ? `attempt:${meta["agent"]}` : principal;
 }
 
 /**
