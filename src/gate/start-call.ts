@@ -44,7 +44,8 @@ export async function startCall(
       { requestId: request.id, policyVersion },
       { run, consentDigest, heldMs: HELD_MS },
     );
-    if (!started) return null;
+    // One that was frozen since the look above keeps its approval.
+    if (!started) return (await findFreeze(tx, request.asker)) ? "behind" : null;
     await startAwaited(tx, request.id, run, null);
     if (next) await storeUse(tx, next.plan, next.call, use);
     const settled = started.againOf === null ? undefined : await settleUnknown(tx, started.againOf);

@@ -1,5 +1,5 @@
 import { findPerson } from "../access/store/people.ts";
-import { ownsKeyOf } from "../access/store/keys.ts";
+import { answersFor } from "../access/store/keys.ts";
 import type { Context } from "../context.ts";
 import { type Actor, appendAudit } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
@@ -147,7 +147,7 @@ async function checkMay(on: Queryable, what: FreezeScope, by: FreezeActor): Prom
 async function isOwn(on: Queryable, { scope, subject }: FreezeScope, { actor }: FreezeActor): Promise<boolean> {
   if (actor.kind !== "human") return false;
   if (scope === "person") return subject === actor.id;
-  return scope === "agent" && (await ownsKeyOf(on, actor.id, subject));
+  return scope === "agent" && (await answersFor(on, actor.id, subject));
 }
 
 async function note(

@@ -19,7 +19,7 @@ describe("the word that freezes", () => {
   it("is the whole text and nothing less, in any case, with a name or without", () => {
     for (const text of ["parley freeze", " Parley  FREEZE. ", "parley freeze all", "Parley freeze\n"])
       assert.deepEqual(freezeWord(text), { name: null }, text);
-    assert.deepEqual(freezeWord("parley freeze Shop-Bot!"), { name: "shop-bot" });
+    assert.deepEqual(freezeWord("parley freeze Shop-Bot!"), { name: "Shop-Bot" });
     for (const text of ["freeze", "parley thaw", "please parley freeze", "parley freezer", "parley", ""])
       assert.equal(freezeWord(text), undefined, text);
   });

@@ -1,5 +1,5 @@
 import type { Scope } from "../../lib/secrets/key-text.ts";
-import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { join, type Sql, sql } from "../../core/store/sql.ts";
 import { endSubscriptionsUnder } from "./bound-subscriptions.ts";
@@ -108,7 +108,7 @@ export async function findPrincipalNamed(on: Queryable, name: string): Promise<s
     on,
     sql`SELECT scope || ':' || name AS principal FROM keys
       WHERE scope IN ('agent', 'executor', 'assign') AND lower(name) = ${name.toLowerCase()}
-      ORDER BY CASE scope WHEN 'agent' THEN 0 ELSE 1 END, created_at DESC, key_id LIMIT 1`,
+      ORDER BY CASE WHEN name = ${name} THEN 0 ELSE 1 END, CASE scope WHEN 'agent' THEN 0 ELSE 1 END, created_at DESC, key_id LIMIT 1`,
   );
   return row?.principal;
 }
@@ -129,6 +129,19 @@ export async function ownsKeyOf(on: Queryable, person: string, principal: string
     sql`SELECT 1 AS found FROM keys WHERE person = ${person} AND scope || ':' || name = ${principal} LIMIT 1`,
   );
   return row !== undefined;
+}
+
+/** True when the principal is the person's alone to stop: they own a key of it, or owned the last, and nobody else has one. */
+export async function answersFor(on: Queryable, person: string, principal: string): Promise<boolean> {
+  const isLive = sql`revoked_at IS NULL AND held_at IS NULL AND (expires_at IS NULL OR expires_at > parley_now())`;
+  const row = await one<{ owned: number; own: number; others: number }>(
+    on,
+    sql`SELECT count(CASE WHEN person = ${person} THEN 1 END) AS owned,
+        count(CASE WHEN person = ${person} AND ${isLive} THEN 1 END) AS own,
+        count(CASE WHEN coalesce(person, '') <> ${person} AND ${isLive} THEN 1 END) AS others
+      FROM keys WHERE scope || ':' || name = ${principal}`,
+  );
+  return row.own > 0 || (row.owned > 0 && row.others === 0);
 }
 
 /** Returns every key there ever was, newest first. */

@@ -8,6 +8,7 @@ import { EXTERNAL_IDLE_MS } from "../model/job-rules.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { isOver, type ChoiceOption, type AskAnswer, type Ask } from "../model/ask.ts";
 import { isDecision } from "../model/people.ts";
+import { shownToAsker } from "../model/still.ts";
 import { isForNamed, isForPublic, publicProblems } from "../model/public.ts";
 import { isServed, MACHINE_MS } from "../model/rules.ts";
 import { Refusal } from "../../refusals.ts";
@@ -131,7 +132,7 @@ function replay(existing: AskAt, input: AskInput): { held: AskAt; replayed: bool
   if (existing.ask.principal !== input.principal || existing.bodyHash !== input.bodyHash) {
     throw new Refusal("ref_taken", { ask_id: existing.ask.id });
   }
-  return { held: existing, replayed: true };
+  return { held: shownToAsker(existing), replayed: true };
 }
 
 /** Holds the job of an ask, which is registered with its first one where that is allowed. */

@@ -3,10 +3,10 @@ import { isOver, type AskAnswer, type Ask } from "../model/ask.ts";
 import { Refusal } from "../../refusals.ts";
 import { findJob, listJobEvents, listJobEventsBack, type JobAt, type JobEvent } from "../store/jobs.ts";
 import { findAnswers, noteAllDelivered } from "../store/answers.ts";
-import { listPendingOfJob } from "../store/asks.ts";
+import { findHeldBack, listPendingOfJob } from "../store/asks.ts";
 import { shareRun } from "../../core/store/share-read.ts";
 import { transact } from "../../core/store/transact.ts";
-import { jobTopic, watch } from "../../core/store/wake.ts";
+import { FREEZES_TOPIC, jobTopic, watch } from "../../core/store/wake.ts";
 import { statusOf } from "../end/settle.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -24,6 +24,14 @@ const EVENTS_PER_READ = 200;
 const LONGEST_WAIT_MS = 60_000;
 /** For so long after its last event a job that has ended is still followed. */
 const LINGER_MS = 60_000;
+/** The wake-up of a thaw may be lost. */
+const THAWED_WITHIN_MS = 1000;
+
+/** Whether a follower counts as given what it is sent, and whether approvals of the frozen are held back from it. */
+interface Following {
+  delivers: boolean;
+  holdsBack: boolean;
+}
 
 /**
  * Yields everything that happens to a job after event `since`, in commit order, until it has been over for a minute or a
@@ -31,16 +39,17 @@ const LINGER_MS = 60_000;
  * `reset`, then what is new (spec/relay 5; spec/invariants S1 to S4). Whether the job may be seen is known.
  *
  * With `delivers` the follower is an executor, and an event counts as delivered before it is sent: a decision that
- * may have been acted upon is never given to the next holder.
+ * may have been acted upon is never given to the next holder. With `holdsBack` the follower is no admin: before a
+ * decision that allows something to a frozen asker, it waits for the thaw.
  *
  * @throws {Refusal} `job_not_found`
  */
 export async function* followJob(
   ctx: Context,
   id: string,
-  { since, signal, delivers = false }: { since?: number; signal: AbortSignal; delivers?: boolean },
+  { since, signal, ...how }: { since?: number; signal: AbortSignal } & Partial<Following>,
 ): AsyncGenerator<JobNews> {
-  using changes = watch(ctx, [jobTopic(id)], [ctx.stopping, signal]);
+  using changes = watch(ctx, [jobTopic(id), FREEZES_TOPIC], [ctx.stopping, signal]);
 
   const start = await findJob(ctx.db, id);
   if (!start) throw new Refusal("job_not_found");
@@ -52,10 +61,10 @@ export async function* followJob(
   }
 
   while (!ctx.stopping.aborted && !signal.aborted) {
-    const read = await readAfter(ctx, id, after, delivers);
+    const read = await readAfter(ctx, id, after, how);
     if (!read) return;
-    const { job, events, news } = read;
-    if (events[0] ? events[0].seq !== after + 1 : after < job.seq) {
+    const { job, events, news, hasGap, isHeldBack } = read;
+    if (hasGap) {
       // Retention overtook a reader who was slow.
       after = job.seq;
       yield resetAt(job, await listPendingOfJob(ctx.db, id));
@@ -64,6 +73,10 @@ export async function* followJob(
     yield* news;
     after = events.at(-1)?.seq ?? after;
     if (events.length > 0) continue;
+    if (isHeldBack) {
+      await changes.next(THAWED_WITHIN_MS);
+      continue;
+    }
     const leftMs = isOver(job.job.state) ? (await lastEventAt(ctx, job)) + LINGER_MS - job.now : LONGEST_WAIT_MS;
     if (leftMs <= 0) return;
     await changes.next(leftMs);
@@ -89,26 +102,44 @@ function resetAt(at: JobAt, pending: Awaited<ReturnType<typeof listPendingOfJob>
   return { kind: "reset", seq, body: statusOf(at, null).body, job, pending: pending.map(({ ask }) => ask) };
 }
 
+/** A job and its events after a number, up to one that is held back. */
+interface ReadEvents {
+  job: JobAt;
+  events: readonly JobEvent[];
+  news: readonly JobNews[];
+  /** Events between the number and the first one are gone. */
+  hasGap: boolean;
+  isHeldBack: boolean;
+}
+
 /** Reads a job and its events after a number; the followers whom one commit wakes share the read. */
 function readAfter(
   ctx: Context,
   id: string,
   after: number,
-  delivers: boolean,
-): Promise<{ job: JobAt; events: readonly JobEvent[]; news: readonly JobNews[] } | null> {
-  return shareRun(ctx.db, `job ${after} ${delivers} ${id}`, async () => {
+  { delivers = false, holdsBack = false }: Partial<Following>,
+): Promise<ReadEvents | null> {
+  return shareRun(ctx.db, `job ${after} ${delivers} ${holdsBack} ${id}`, async () => {
     const job = await findJob(ctx.db, id);
     if (!job) return null;
-    const events = await listJobEvents(ctx.db, id, after, EVENTS_PER_READ);
-    const hasGap = events[0] !== undefined && events[0].seq !== after + 1;
-    return { job, events, news: hasGap ? [] : await newsOf(ctx, events, delivers) };
+    const all = await listJobEvents(ctx.db, id, after, EVENTS_PER_READ);
+    const hasGap = all[0] ? all[0].seq !== after + 1 : after < job.seq;
+    const held = holdsBack ? await findHeldBack(ctx.db, answeredIn(all)) : [];
+    const end = all.findIndex((one) => one.event === "answer" && held.includes(askIdOf(one)));
+    const events = end < 0 ? all : all.slice(0, end);
+    return { job, events, news: hasGap ? [] : await newsOf(ctx, events, delivers), hasGap, isHeldBack: end >= 0 };
   });
 }
 
+const askIdOf = ({ body }: JobEvent): string => String(body["ask_id"]);
+
+const answeredIn = (events: readonly JobEvent[]): string[] => [
+  ...new Set(events.filter(({ event }) => event === "answer").map(askIdOf)),
+];
+
 async function newsOf(ctx: Context, events: readonly JobEvent[], delivers: boolean): Promise<JobNews[]> {
-  const askIdOf = ({ body }: JobEvent) => String(body["ask_id"]);
-  const ids = events.filter(({ event }) => event === "answer").map(askIdOf);
-  const answers = await findAnswers(ctx.db, [...new Set(ids)]);
+  const ids = answeredIn(events);
+  const answers = await findAnswers(ctx.db, ids);
   if (delivers && ids.length > 0) await transact(ctx, (tx) => noteAllDelivered(tx, ids));
   return events.map((event) => {
     const { seq, body } = event;

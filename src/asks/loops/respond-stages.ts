@@ -10,6 +10,7 @@ import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { MACHINE_MS } from "../model/rules.ts";
 import { judge } from "../../policy/judge.ts";
 import { guardedOf, relayAudience, type ResolvedAudience } from "../respond/put-to-people.ts";
+import { mayNotAllow } from "../jobs/asker.ts";
 import * as verbs from "../respond/stages.ts";
 import type { JobAt, Keep, AskAt } from "../respond/stages.ts";
 import type { Machine, MachineRole } from "./machine.ts";
@@ -78,7 +79,7 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   let step = afterPolicy(ask, judged, ctx.relay);
   // Only a denial ends it, and people may have it; machines see to the rest after the thaw.
   const isDenied = step.to === "end" && step.answer.status === "REJECTED";
-  if (held.isFrozen && step.to !== "people" && !isDenied) return true;
+  if (step.to !== "people" && !isDenied && (await mayNotAllow(ctx.db, held, job.job))) return true;
   if (step.to === "end") stages.splice(1);
   pass("policy", step.to === "end" ? step.answer.status.toLowerCase() : `${judged.decision}: ${judged.because}`);
 

@@ -1,10 +1,12 @@
 import { ASK_TYPES, type AskType } from "../../core/model/ask-type.ts";
 import type { Context } from "../../context.ts";
 import { isDecision, timeoutText } from "../model/people.ts";
+import { shownToAsker } from "../model/still.ts";
 import { errorText, type AskAnswer, type Ask } from "../model/ask.ts";
 import { Refusal } from "../../refusals.ts";
 import { findJob, lockJob } from "../store/jobs.ts";
 import { findAnswer, findAnswers, noteDelivered } from "../store/answers.ts";
+import { mayNotAllow } from "../jobs/asker.ts";
 import * as store from "../store/asks.ts";
 import type { AskPosition, AskAt } from "../store/asks.ts";
 import { readWhenBack } from "../../core/read-when-back.ts";
@@ -24,19 +26,22 @@ export interface Reader {
 }
 
 /** Returns an ask as it is now: past its deadline it is ended first, so that it is never shown as pending. */
-async function asOfNow(ctx: Context, held: AskAt): Promise<AskAt> {
+async function asOfNow(ctx: Context, found: AskAt): Promise<AskAt> {
+  const held = await withAgent(ctx, found);
   const { ask, now, isFrozen } = held;
-  if (isFrozen) return waiting(held);
+  if (isFrozen) return shownToAsker(held);
   if (ask.status !== "PENDING" || now < ask.expiresAt) return held;
   if (ask.addressedId !== null) await expireRequest(ctx, ask.addressedId);
   else await expireAsk(ctx, ask.id);
   return (await store.findAsk(ctx.db, ask.id)) ?? held;
 }
 
-/** A decision that allows something is not handed out while its asker is frozen: the ask is shown as pending. */
-function waiting(held: AskAt): AskAt {
-  const isHeldBack = held.ask.status === "ANSWERED" && isDecision(held.ask);
-  return isHeldBack ? { ...held, ask: { ...held.ask, status: "PENDING" } } : held;
+/** A decision for the frozen agent of an attempt is held back as one for a frozen asker. */
+async function withAgent({ db }: Context, held: AskAt): Promise<AskAt> {
+  const { ask } = held;
+  if (held.isFrozen || ask.status !== "ANSWERED" || !isDecision(ask) || ask.meta["agent"] === undefined) return held;
+  const job = await findJob(db, ask.jobId);
+  return job ? { ...held, isFrozen: await mayNotAllow(db, held, job.job) } : held;
 }
 
 /**

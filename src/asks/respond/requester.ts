@@ -6,6 +6,7 @@ import { answerFrom, isDecision, RELAY_DOOR } from "../model/people.ts";
 import type { Ask } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import type { Requester } from "../../requester.ts";
+import { frozenRefusal } from "../../policy/freezes.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { keepDecision } from "../store/decision-cache.ts";
@@ -52,6 +53,8 @@ async function stillWanted(tx: Tx, addressedId: string): Promise<boolean> {
 /**
  * Gives an executor the decision of people, in the transaction that ends the ask to them: either both end or neither.
  * An ask that has already ended stays as it is.
+ *
+ * @throws {Refusal} `frozen` for an approval while the executor is frozen
  */
 async function settleFromPeople(tx: Tx, over: Request): Promise<void> {
   const found = await findAskOfRequest(tx, over.id);
@@ -59,6 +62,8 @@ async function settleFromPeople(tx: Tx, over: Request): Promise<void> {
   const held = found && (await lockAsk(tx, found.ask.id));
   if (!job || held?.ask.status !== "PENDING" || !over.outcome) return;
   const { ask, options } = held;
+  // The request of an attempt is its agent's, and the ask its executor's.
+  if (over.outcome.approved === true && held.isFrozen) throw await frozenRefusal(tx, ask.principal);
   const { by } = over.outcome;
   const answer = answerFrom(ask, options, over.outcome);
   const name = by?.kind === "person" ? (await findHumans(tx, [by.id])).get(by.id)?.name : by && `somebody by ${by.via}`;

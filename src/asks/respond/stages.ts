@@ -3,8 +3,7 @@ import type { Context } from "../../context.ts";
 import { seedKey } from "../model/decision-key.ts";
 import { mayBeJoined } from "../model/job-rules.ts";
 import type { PolicyDecision } from "../../policy/model/policy.ts";
-import { repoOfKind } from "../../core/model/attempt-kind.ts";
-import type { Job, Ask, Stage, StageRecord } from "../model/ask.ts";
+import type { Ask, Stage, StageRecord } from "../model/ask.ts";
 import { countHit, findDecisions, keepDecision, type CachedDecision } from "../store/decision-cache.ts";
 import { findJob, lockJob, type JobAt } from "../store/jobs.ts";
 import { findAnswer, findAnswers } from "../store/answers.ts";
@@ -21,6 +20,7 @@ import {
 } from "../store/asks.ts";
 import { transact } from "../../core/store/transact.ts";
 import { noteObserved, noteSpared } from "../../policy/grants.ts";
+import { askerOf, mayNotAllow } from "../jobs/asker.ts";
 import { askPeopleIn, type PeoplePlan } from "./put-to-people.ts";
 import { askPublicIn, type PublicPlan } from "./put-to-public.ts";
 import { settleAskIn, type EndedIn, type NewAskAnswer } from "../end/settle.ts";
@@ -73,7 +73,7 @@ export async function endByMachine(ctx: Context, ask: Ask, given: NewAskAnswer, 
   return transact(ctx, async (tx) => {
     const [job, held] = await Promise.all([lockJob(tx, ask.jobId), lockAsk(tx, ask.id)]);
     if (!job || held?.ask.status !== "PENDING") return true;
-    if (held.isFrozen && given.status === "ANSWERED") return true;
+    if (given.status === "ANSWERED" && (await mayNotAllow(tx, held, job.job))) return true;
     const { judged, keep, repeats, ...ended } = end;
     if (judged && given.source === "policy" && !(await noteSpared(tx, judged))) return false;
     if (judged && isFirst(held)) await noteObserved(tx, judged);
@@ -160,11 +160,6 @@ export async function handToPublic(
 /** Whether an ask is with nobody yet. One that was with the public is judged again before people have it. */
 function isFirst({ ask }: AskAt): boolean {
   return ask.questionId === null && ask.addressedId === null;
-}
-
-/** An attempt's agent is known by its own name, and not by that of whoever runs it. */
-function askerOf({ principal, meta }: Ask, { kind }: Job): string {
-  return repoOfKind(kind) !== null && typeof meta["agent"] === "string" ? `attempt:${meta["agent"]}` : principal;
 }
 
 /**

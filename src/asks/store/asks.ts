@@ -303,3 +303,13 @@ export async function listPendingAsks(
   );
   return rows.map(toAt);
 }
+
+/** Returns those of the asks whose decision allows something, and whose asker is frozen. */
+export async function findHeldBack(on: Queryable, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM asks WHERE ask_id IN (${join([...ids])}) AND status = 'ANSWERED'
+      AND ask_type IN ('APPROVAL', 'POLICY_DECISION') AND ${isFrozen(raw("principal"))}`,
+  );
+  return rows.map((row) => row.ask_id);
+}

@@ -3,7 +3,8 @@ import type { ListPosition } from "../../core/model/list-page.ts";
 import type { DELIVERY_STATES, WebhookFormat } from "../model/webhook-events.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
 import { flag, json, rowsOf } from "../../core/store/rows.ts";
-import { empty, join, sql } from "../../core/store/sql.ts";
+import { empty, join, raw, sql } from "../../core/store/sql.ts";
+import { isHeldBack } from "../../requests/store/call-outcomes.ts";
 
 /** The place where an agent receives events. */
 export interface WebhookEndpoint {
@@ -158,19 +159,23 @@ export async function insertEvent(
   );
 }
 
-/** Returns the events that are due, up to `perEndpoint` of each enabled endpoint, longest due first. */
+/**
+ * Returns the events that are due, up to `perEndpoint` of each enabled endpoint, longest due first. That of an approval
+ * waits while its agent is frozen.
+ */
 export async function findDueEvents(on: Queryable, perEndpoint: number, limit: number): Promise<WebhookEvent[]> {
   return eventRows.all(
     on,
     sql`SELECT * FROM (
         SELECT v.*, row_number() OVER (PARTITION BY v.endpoint_id ORDER BY v.due_at) AS place
         FROM webhook_events v JOIN webhook_endpoints e ON e.endpoint_id = v.endpoint_id
-        WHERE v.state = 'pending' AND v.due_at <= (SELECT parley_now()) AND e.enabled = 1) due
+        WHERE v.state = 'pending' AND v.due_at <= (SELECT parley_now()) AND e.enabled = 1
+          AND NOT ${isHeldBack(raw("v.ask_id"))}) due
       WHERE place <= ${perEndpoint} ORDER BY due_at LIMIT ${limit}`,
   );
 }
 
-/** Takes a due event from rivals for `leaseMs`; returns nothing when a rival was first. */
+/** Takes a due event from rivals for `leaseMs`; returns nothing when a rival was first, or its agent was frozen meanwhile. */
 export async function claimEvent(
   tx: Tx,
   { id, epoch }: Pick<WebhookEvent, "id" | "epoch">,
@@ -181,7 +186,8 @@ export async function claimEvent(
     tx,
     sql`UPDATE webhook_events SET epoch = epoch + 1, attempt = attempt + 1, body = coalesce(body, ${body}),
         due_at = (SELECT parley_now()) + ${leaseMs}
-      WHERE event_id = ${id} AND epoch = ${epoch} AND state = 'pending' RETURNING *`,
+      WHERE event_id = ${id} AND epoch = ${epoch} AND state = 'pending'
+        AND NOT ${isHeldBack(raw("webhook_events.ask_id"))} RETURNING *`,
   );
 }
 

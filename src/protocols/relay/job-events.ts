@@ -70,7 +70,7 @@ async function stream(
   });
   using _watch = whenNoLongerGood(door, http, end);
   try {
-    for await (const news of followJob(ctx, id, { signal: gone, delivers, since })) {
+    for await (const news of followJob(ctx, id, { signal: gone, delivers, holdsBack: true, since })) {
       if (!(await isStillGood(door, http))) break;
       write(textOf(news));
       if (gone.aborted) break;

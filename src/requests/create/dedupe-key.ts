@@ -54,7 +54,9 @@ async function isOfEarlierUse(
 ): Promise<boolean> {
   const stored = use && objectId !== freshId ? await findByRef(tx, asker, use.refOf(objectId)) : undefined;
   if (!use || !stored) return false;
-  const { request, now } = stored;
+  const { request, now, isFrozen } = stored;
+  // Nobody receives it meanwhile, and the thaw hands it out.
+  if (isFrozen && request.outcome?.approved === true) return false;
   return request.state === "open" ? isDue(ctx, stored) : now >= (request.settledAt ?? now) + use.joinableMs;
 }
 

@@ -162,7 +162,7 @@ export async function listPending(
   const { person, ...rest } = of;
   const readers = person === undefined ? {} : { readers: await readersFor(ctx.db, person) };
   const { items, total } = await store.listPending(ctx.db, { ...rest, ...readers }, page);
-  return { items: items.map(({ request }) => request), total };
+  return { items: items.map(shownToAgent), total };
 }
 
 /**

@@ -25,6 +25,11 @@ const outcomeRows = rowsOf<OutcomeOfRequest>()({
 const isFrozenCall = (requestId: Sql): Sql =>
   sql`EXISTS (SELECT 1 FROM requests a WHERE a.ask_id = ${requestId} AND ${isFrozen(raw("a.asker"))})`;
 
+/** True in SQL of an approval that its frozen agent may not learn of yet. */
+export const isHeldBack = (requestId: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM requests a WHERE a.ask_id = ${requestId} AND a.state <> 'open'
+    AND a.outcome LIKE '%"approved":true%' AND ${isFrozen(raw("a.asker"))})`;
+
 /** Stores the outcome of a call in place of the one before. */
 export async function upsertCallOutcome(tx: Tx, requestId: RequestId, outcome: CallOutcome): Promise<void> {
   const { state, at, dueAt, run, resultDigest, words } = outcome;

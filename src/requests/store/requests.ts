@@ -11,7 +11,8 @@ import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, optional, rowsOf, type RowOf } from "../../core/store/rows.ts";
 import { lockedRows } from "../../core/store/locked-rows.ts";
 import { empty, join, raw, sql } from "../../core/store/sql.ts";
-import { frozenFlag, hasTime } from "../../policy/store/freezes.ts";
+import { findFreeze, frozenFlag, hasTime } from "../../policy/store/freezes.ts";
+import { isHeldBack } from "./call-outcomes.ts";
 import { hasReader } from "./tables.ts";
 
 /** An addressed request, the store's clock, and whether the asker is frozen, read by one statement. */
@@ -274,9 +275,9 @@ export async function upsertDecision(tx: Tx, requestId: RequestId, ord: number, 
 }
 
 /** Returns the counted decisions on a request, in order. */
-export async function listDecisions(on: Queryable, requestId: RequestId): Promise<Counted[]> {
+export async function listDecisions(on: Queryable, requestId: RequestId, where = empty): Promise<Counted[]> {
   const rows = await on.all<{ responder: string; counted: string }>(
-    sql`SELECT responder, counted FROM decisions WHERE ask_id = ${requestId} ORDER BY ord`,
+    sql`SELECT responder, counted FROM decisions WHERE ask_id = ${requestId} ${where} ORDER BY ord`,
   );
   return rows.map((row) => ({
     responder: JSON.parse(row.responder) as Counted["responder"],
@@ -286,13 +287,15 @@ export async function listDecisions(on: Queryable, requestId: RequestId): Promis
 
 /**
  * Returns the counted decisions on a request as it was read, in order. An open request has some only where several people
- * have to agree: any other ends with its first decision.
+ * have to agree: any other ends with its first decision. One that is over, and is shown as open, has none.
  */
 export async function listDecisionsSoFar(
   on: Queryable,
   { id, state, audience }: Pick<Request, "id" | "state" | "audience">,
 ): Promise<Counted[]> {
-  return state === "open" && !isJoint(audience) ? [] : listDecisions(on, id);
+  if (state !== "open") return listDecisions(on, id);
+  if (!isJoint(audience)) return [];
+  return listDecisions(on, id, sql`AND EXISTS (SELECT 1 FROM requests WHERE ask_id = ${id} AND state = 'open')`);
 }
 
 /** Returns one page of what an asker has asked, the oldest first; a plan stands there for its calls. */
@@ -339,19 +342,24 @@ function isOneOf(kinds: Kinds) {
 }
 
 /**
- * Returns one page of open requests, oldest first, of one requester, or readable by one of `readers`. Unless kinds are
- * named, a plan stands there for its calls.
+ * Returns one page of open requests, oldest first, of one requester, or readable by one of `readers`. Those of a
+ * requester that is frozen include its approvals, which it sees as open. Unless kinds are named, a plan stands there
+ * for its calls.
  */
 export async function listPending(
   on: Queryable,
   of: { asker?: string; readers?: readonly string[]; kinds?: Kinds; conversation?: number },
   page: { limit: number; offset: number },
 ): Promise<{ items: RequestAt[]; total: number }> {
-  const asker = of.asker === undefined ? empty : sql`AND a.asker = ${of.asker}`;
+  const isOpen = sql`a.state = 'open' AND ${hasTime(sql`a.expires_at`, sql`a.asker`)}`;
+  // The index of open requests serves only them.
+  const isFrozen = of.asker !== undefined && (await findFreeze(on, of.asker)) !== undefined;
+  const isShown = isFrozen ? sql`(${isOpen} OR ${isHeldBack(sql`a.ask_id`)})` : isOpen;
+  const asked = of.asker === undefined ? isShown : sql`${isShown} AND a.asker = ${of.asker}`;
   const readers = of.readers === undefined ? empty : sql`AND ${hasReader(sql`a.ask_id`, of.readers)}`;
   const start = of.kinds === undefined ? sql`AND a.plan IS NULL` : sql`AND (${isOneOf(of.kinds)})`;
   const bound = of.conversation === undefined ? empty : sql`AND a.conversation = ${of.conversation}`;
-  const where = sql`a.state = 'open' AND ${hasTime(sql`a.expires_at`, sql`a.asker`)} ${asker} ${readers} ${start} ${bound}`;
+  const where = sql`${asked} ${readers} ${start} ${bound}`;
   const rows = await on.all<RequestRow>(
     sql`SELECT a.*, (SELECT parley_now()) AS now, ${FROZEN} FROM requests a WHERE ${where}
       ORDER BY a.created_at, a.ask_id LIMIT ${page.limit} OFFSET ${page.offset}`,

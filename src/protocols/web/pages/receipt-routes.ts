@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Request } from "../../../requests/model/request.ts";
 import { Refusal } from "../../../refusals.ts";
 import { readOutcome, readReceipt, readReceiptKeys } from "../../../requests/read/read-receipt.ts";
-import { readForPeople } from "../../../requests/read/read-request.ts";
+import { readForPeople, readRequest } from "../../../requests/read/read-request.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../../http/door.ts";
 import { setRefusalHeaders, statusOf } from "../../http/errors.ts";
 import { WireReceiptKeys } from "../../../wire/receipt.ts";
@@ -95,28 +95,41 @@ async function readableRequest(door: DoorContext, http: OneReceipt): Promise<Req
   const { ctx } = door;
   const { id } = http.params;
   if (!isId(id)) throw new Refusal("request_not_found");
-  const mayRead = await readerOf(door, http);
-  const request = await readForPeople(ctx, id);
+  const { mayRead, isAgent = false } = await readerOf(door, http);
+  const request = await (isAgent ? readRequest : readForPeople)(ctx, id);
   if (!mayRead(request)) throw new Refusal("request_not_found");
   return request;
 }
 
+/** The receipts that a caller may have. An agent has none of an approval while it is frozen. */
+interface ReceiptReader {
+  mayRead: (request: Request) => boolean;
+  isAgent?: boolean;
+}
+
 /** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */
-async function readerOf(door: DoorContext, http: FastifyRequest): Promise<(request: Request) => boolean> {
+async function readerOf(door: DoorContext, http: FastifyRequest): Promise<ReceiptReader> {
   const bySession = http.headers.authorization === undefined && cookieOf(http, cookieName(door, "parley"));
   if (bySession) {
     const { person } = await signedInPerson(door, http);
-    if ((await personOfSession(door, http))?.role === "admin") return () => true;
-    return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === person;
+    if ((await personOfSession(door, http))?.role === "admin") return { mayRead: () => true };
+    return decidedBy(person);
   }
   const holder = await keyHolder(door, http);
-  if ("open" in holder) return ({ asker }) => asker === holder.open;
-  if (holder.scope === "admin") return () => true;
-  if (holder.scope === "answer") {
-    return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === holder.person;
-  }
-  return ({ asker }) => asker === holder.principal;
+  if ("open" in holder) return askedBy(holder.open);
+  if (holder.scope === "admin") return { mayRead: () => true };
+  if (holder.scope === "answer") return decidedBy(holder.person);
+  return askedBy(holder.principal);
 }
+
+const decidedBy = (person: string | null): ReceiptReader => ({
+  mayRead: ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === person,
+});
+
+const askedBy = (principal: string): ReceiptReader => ({
+  mayRead: ({ asker }) => asker === principal,
+  isAgent: true,
+});
 
 /** A browser names HTML; who names the receipt's own type gets that. */
 function wantsPage({ headers: { accept = "" } }: FastifyRequest): boolean {
