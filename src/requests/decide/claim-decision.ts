@@ -4,10 +4,11 @@ import { Refusal } from "../../refusals.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import { transact } from "../../core/store/transact.ts";
 import { aboutRequest } from "../create/create-request.ts";
+import { lockForAgent } from "./lock-for-agent.ts";
 import { startCallIn } from "../outcome/report-outcome.ts";
 import { claimOf, type Request } from "../model/request.ts";
 import { shownToAgent } from "../model/still.ts";
-import { lockRequest, updateRequest } from "../store/requests.ts";
+import { updateRequest } from "../store/requests.ts";
 
 /**
  * Gives the decision on a request to one run of its asker, which goes on with it: of any number of runs, on any server,
@@ -18,7 +19,7 @@ import { lockRequest, updateRequest } from "../store/requests.ts";
  */
 export async function claimDecision(ctx: Context, requestId: RequestId, run: string): Promise<Request> {
   return transact(ctx, async (tx) => {
-    const locked = await lockRequest(tx, requestId);
+    const locked = await lockForAgent(tx, requestId);
     if (!locked) throw new Refusal("request_not_found");
     const { now } = locked;
     const request = shownToAgent(locked);

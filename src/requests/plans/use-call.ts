@@ -7,12 +7,12 @@ import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { Refusal } from "../../refusals.ts";
 import { aboutRequest } from "../create/create-request.ts";
 import { endHeldIfDue } from "../end/end.ts";
+import { lockForAgent } from "../decide/lock-for-agent.ts";
 import type { Ending } from "../end/finish.ts";
 import { REPORT_WITHIN_MS } from "../model/call-outcome.ts";
 import { nextUse, type PlanCall, type WantedUse } from "../model/plan.ts";
 import type { Request } from "../model/request.ts";
 import { shownToAgent } from "../model/still.ts";
-import { lockRequest } from "../store/requests.ts";
 import { startAwaited } from "../store/call-outcomes.ts";
 import { listPlanCalls, useCallIfUnused } from "../store/plans.ts";
 
@@ -61,7 +61,7 @@ export async function lockNextUse(
   planId: RequestId,
   wanted: WantedUse,
 ): Promise<NextUse | Refusal> {
-  const held = await lockRequest(tx, planId);
+  const held = await lockForAgent(tx, planId);
   if (!held) throw new Refusal("request_not_found");
   const ended = await endHeldIfDue(ctx, tx, held);
   const plan = shownToAgent({ ...held, request: ended });
