@@ -41,7 +41,8 @@ export interface DecidedCall {
    * checked then. Each `use()` is one run; with a `run` of its own, the same run may take it again after a crash. It
    * resolves with the reports about the end of the call, which has started.
    *
-   * @throws {ParleyError} `not_in_plan` with its `reason`: the call is not approved, not the next one, used, or too late
+   * @throws {ParleyError} `not_in_plan` with its `reason`: the call is not approved, not the next one, used, or too late;
+   *   `outcome_known` for a call that was withdrawn
    */
   use(options?: CallOptions & { run?: string }): Promise<EndReports>;
 }

@@ -188,7 +188,7 @@ export function callInputOf(
       ...(preview && { preview }),
     },
     reports: "door",
-    starts_within_ms: timeoutSeconds * 1000 + GOOD_AFTER_MS,
+    starts_after_ms: GOOD_AFTER_MS,
   };
   return {
     door: GATE_DOOR,

@@ -18,9 +18,9 @@ export interface GateWire {
     /** The preview that people saw, and how it is made again. */
     preview?: { digest: string; way: PreviewWay };
   };
-  /** The gate's own rows say what became of the call, which starts so long after it was asked about or not at all. */
+  /** The gate's own rows say what became of the call, which starts so long after the request's own time or not at all. */
   reports: "door";
-  starts_within_ms: number;
+  starts_after_ms: number;
 }
 
 /** `agent` that asks through a gate: with each request stands the one call that may run once it is approved. */

@@ -3,16 +3,18 @@ import type { RequestId } from "../core/model/ids.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
+import { INBOX_TOPIC } from "../core/store/wake.ts";
 import { findFreeze } from "../policy/store/freezes.ts";
 import { Refusal } from "../refusals.ts";
 import { aboutRequest } from "../requests/create/create-request.ts";
 import type { Ending } from "../requests/end/finish.ts";
 import { callIdOf } from "../requests/model/plan.ts";
 import type { Request } from "../requests/model/request.ts";
+import { startAwaitedIn } from "../requests/outcome/report-outcome.ts";
 import { lockNextUse, storeUse, type NextUse } from "../requests/plans/use-call.ts";
 import { hasRun, HELD_MS, type GateCall } from "./model/gate-call.ts";
 import { digestFor } from "./requester.ts";
-import { endByDoor, startAwaited } from "../requests/store/call-outcomes.ts";
+import { endByDoor } from "../requests/store/call-outcomes.ts";
 import { dropIfAsked, findCallBefore, findGateCall, settleUnknown, startIfAsked } from "./store/gate-calls.ts";
 
 /**
@@ -29,7 +31,7 @@ export async function startCall(
   const { outcome } = request;
   const consentDigest = outcome?.digest ?? request.digest;
   if (request.state !== "answered" || outcome?.approved !== true || consentDigest === null) return null;
-  return transact(ctx, async (tx) => {
+  const start = async (tx: Tx): Promise<GateCall | "behind" | null> => {
     const call = await findGateCall(tx, request.id);
     if (!call || call.asker !== request.asker || call.digest !== digestFor(request, call)) return null;
     if (call.run === run && call.state === "started") return call;
@@ -46,8 +48,8 @@ export async function startCall(
     );
     // One that was frozen since the look above keeps its approval.
     if (!started) return (await findFreeze(tx, request.asker)) ? "behind" : null;
-    await startAwaited(tx, request.id, run, null);
     if (next) await storeUse(tx, next.plan, next.call, use);
+    await startAwaitedIn(tx, request.id, run, null);
     const settled = started.againOf === null ? undefined : await settleUnknown(tx, started.againOf);
     await appendAudit(tx, {
       ...noteOf(started, request, "started"),
@@ -64,13 +66,20 @@ export async function startCall(
       });
     }
     return started;
-  });
+  };
+  try {
+    return await transact(ctx, start);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "outcome_known") throw error;
+    return null;
+  }
 }
 
 /** An approved call will not run, unless it has started: its approval is another policy's, or came too late. */
 export async function dropApproved(tx: Tx, request: Request): Promise<void> {
   if (!(await dropIfAsked(tx, request.id))) return;
   await endByDoor(tx, request.id, { state: "not_run", resultDigest: null });
+  tx.wake(INBOX_TOPIC);
   await appendAudit(tx, noteOf(request, request, "dropped"));
 }
 

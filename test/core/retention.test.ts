@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
+import { createKey } from "../../src/access/create-key.ts";
+import { deleteRequest } from "../../src/requests/store/outlived.ts";
 import { sweep } from "../../src/server/loops/sweep.ts";
 import { insertInboundIfNew } from "../../src/requests/store/deliveries.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
+import { decider } from "../support/deciders.ts";
+import { OPERATOR } from "../support/identities.ts";
 import { DATABASES, openWorld, type Reply } from "../support/world.ts";
 
 const DAY_MS = 86_400_000;
@@ -106,6 +110,36 @@ describe("whoever comes while retention is deleting", () => {
       assert.deepEqual([name, status, body.error?.code], [name, 404, "QUESTION_NOT_FOUND"]);
     }
     await retention.end();
+  });
+});
+
+describe("an agent that reports while retention is deleting", () => {
+  it("leaves nothing behind of a call that is forgotten", async () => {
+    await using world = await openWorld({ on: "postgres" });
+    const { ctx } = world.server;
+    const operator = await decider(world, OPERATOR);
+    const { text } = await createKey(ctx, { name: "ana-bot", scope: "agent" });
+    const spec = { fn: "pay_out", kwargs: {} };
+    const asked = { run_id: "r", call_id: "c", spec };
+    const headers = { authorization: `Bearer ${text}` };
+    const { body } = await world.call("POST", "/a2h/v1alpha1/function_calls", { headers, body: asked });
+    const id = body.status.ask_id as string;
+    await operator.decide(id, { approved: true });
+    const agent = new pg.Client({ connectionString: world.config.databaseUrl });
+    await agent.connect();
+    // Nothing was promised, and the first report stores the outcome with its request held.
+    await agent.query("BEGIN");
+    await agent.query("SELECT 1 FROM requests WHERE ask_id = $1 FOR NO KEY UPDATE", [id]);
+    const deleting = transact(ctx, (tx) => deleteRequest(tx, [id]));
+    await untilSomebodyWaits(agent);
+    await agent.query("INSERT INTO call_outcomes (ask_id, state, at) VALUES ($1, 'done', 1)", [id]);
+    await agent.query("COMMIT");
+    await deleting;
+    await agent.end();
+    const left = await ctx.db.all(
+      sql`SELECT ask_id FROM call_outcomes UNION ALL SELECT ask_id FROM requests UNION ALL SELECT ask_id FROM decisions`,
+    );
+    assert.deepEqual(left, []);
   });
 });
 

@@ -6,9 +6,11 @@ import { sealRecord } from "../../src/core/seal-record.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
+import { freeze, thaw } from "../../src/policy/freezes.ts";
 import { openOutcome, openReceipt } from "../../src/lib/receipt.ts";
 import { REPORT_WITHIN_MS } from "../../src/requests/model/call-outcome.ts";
-import { advanceUntil, fresh, MINUTE, sharedWorld } from "../support/contract.ts";
+import { giveUpUnreported } from "../../src/requests/loops/unreported.ts";
+import { advanceUntil, fresh, HOUR, MINUTE, sharedWorld } from "../support/contract.ts";
 import { decider, type Decider } from "../support/deciders.ts";
 import { actionsOf, gateClient } from "../support/gate.ts";
 import { OPERATOR } from "../support/identities.ts";
@@ -16,6 +18,7 @@ import { tool } from "../support/mcp.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
 
 const A2H = "/a2h/v1alpha1";
+const ADMIN = { actor: { kind: "admin", id: "admin:boss" }, via: "cli", isAdmin: true } as const;
 const DIGEST = `sha256:${"5f".repeat(32)}`;
 
 for (const on of DATABASES) {
@@ -185,6 +188,42 @@ for (const on of DATABASES) {
       assert.equal((await status(first)).outcome.state, "started");
       assert.equal((await report(first, "done")).status, 200);
       await ends(second, "not_run");
+    });
+
+    it("stays withdrawn in a plan: no use starts the call, nor one behind it, also where both come at once", async () => {
+      const calls = [1, 2].map((n) => ({ spec: { fn: "issue_refund", kwargs: { n } } }));
+      const plan_id = fresh("plan");
+      const { body: plan } = await post("/plans", { plan_id, calls, timeout_seconds: 600 });
+      await operator.decide(plan.status.ask_id, { approved: true });
+      const [first, second] = plan.call_ids;
+      const use = (call_id: string) => post(`/plans/${plan_id}/uses`, { call_id });
+      const [withdrawn, used] = await Promise.all([report(first, "withdrawn"), use(first)]);
+      const [accepted, refused] = withdrawn.status === 200 ? [withdrawn, used] : [used, withdrawn];
+      assert.deepEqual([accepted.status, refused.status], [200, 409], `${withdrawn.text} ${used.text}`);
+      assert.equal((await status(first)).outcome.state, withdrawn.status === 200 ? "withdrawn" : "started");
+      const last = used.status === 200 ? second : first;
+      if (used.status === 200) assert.equal((await report(second, "withdrawn")).status, 200);
+      const late = await use(last);
+      assert.deepEqual([late.status, late.body.error.code, late.body.error.state], [409, "outcome_known", "withdrawn"]);
+      assert.equal((await status(last)).outcome.state, "withdrawn");
+    });
+
+    it("has no end while its agent is frozen before the start, whatever the time; a thaw gives the time back", async () => {
+      const { ctx } = world().server;
+      const { callId, requestId } = await approved("start");
+      const bot = await gateClient(world());
+      const { body: gated } = await bot.ask("write_file", { n: "frozen" });
+      const { id } = await freeze(ctx, { scope: "all", subject: "" }, ADMIN);
+      await world().advance(10 * HOUR);
+      const { status: code } = await world().call("GET", `/receipts/${requestId}/outcome`, { headers });
+      assert.equal(code, 404, "no statement says that it was not run");
+      await thaw(ctx, id, ADMIN);
+      const claim = await post(`/agent/function_calls/${callId}/claim`, { run: "thawed" });
+      assert.equal(claim.body.status?.outcome?.state, "started", claim.text);
+      await operator.decide(gated.id, { approved: true });
+      await giveUpUnreported(ctx, AbortSignal.timeout(MINUTE));
+      assert.equal((await operator.whole(gated.id)).body.call_outcome.state, "awaited");
+      assert.equal((await bot.ask("write_file", { n: "frozen" })).body.state, "started");
     });
 
     it("is what the gate saw, as soon as the call has ended or was given up", async () => {

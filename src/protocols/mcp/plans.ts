@@ -88,7 +88,7 @@ const RUN_NOW = "Run exactly this call now, once. It counts as used, whatever co
  * Takes an approved call of a plan just before the agent runs it (spec/mcp 4.6). A message that its sender repeats under
  * one `Idempotency-Key`, as `parley mcp` and a supervisor do where a reply was lost, takes it once.
  *
- * @throws {Refusal} `invalid_input`, `question_not_found`, `not_in_plan`, `idempotency_mismatch`
+ * @throws {Refusal} `invalid_input`, `question_not_found`, `not_in_plan`, `outcome_known`, `idempotency_mismatch`
  */
 export async function useApprovedCall({ door, principal, http }: Exchange, given: object): Promise<JsonMembers> {
   const { call_id: callId } = checked(Use, given);

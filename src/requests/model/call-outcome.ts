@@ -64,9 +64,9 @@ export function firstOutcome(over: Request, now: number): CallOutcome | null {
   return { ...NOTHING_SAID, state: "awaited", at: now, dueAt: reportDueAt(over, outcome.reports, now) };
 }
 
-/** A call of a plan starts before the deadline of the plan, and one of a door before the time that the door names. */
-function reportDueAt({ wire, plan, createdAt, expiresAt }: Request, reports: PromisedReports, now: number): number {
-  if (reports === "door") return createdAt + Number(wire["starts_within_ms"]) + LATE_COMMIT_MS;
+/** A call of a plan starts before the deadline of the plan, and one of a door within the door's own time after the deadline. */
+function reportDueAt({ wire, plan, expiresAt }: Request, reports: PromisedReports, now: number): number {
+  if (reports === "door") return expiresAt + Number(wire["starts_after_ms"]) + LATE_COMMIT_MS;
   return plan === undefined ? now + REPORT_WITHIN_MS : expiresAt + LATE_COMMIT_MS;
 }
 
@@ -84,16 +84,24 @@ export function outcomeOf({ outcome, settledAt }: Request, stored: CallOutcome |
   return stored ?? { ...NOTHING_SAID, state: "not_reported", at: settledAt ?? 0 };
 }
 
-/** Returns the same at a time: the end of a time without a report counts, also before it is stored. */
-export function outcomeAt(request: Request, stored: CallOutcome | undefined, now: number): CallOutcome | null {
+/**
+ * Returns the same at a time: the end of a time without a report counts, also before it is stored. The time for a start
+ * stands still while its agent is frozen.
+ */
+export function outcomeAt(
+  request: Request,
+  stored: CallOutcome | undefined,
+  { now, isFrozen }: { now: number; isFrozen: boolean },
+): CallOutcome | null {
   const outcome = outcomeOf(request, stored);
   const reports = request.outcome?.reports;
   if (!outcome || reports === undefined || outcome.dueAt === null || now < outcome.dueAt) return outcome;
+  if (isFrozen && outcome.state === "awaited") return outcome;
   return givenUp(reports, outcome, outcome.dueAt);
 }
 
 /** Returns the outcome of a call whose time for a report is over: only a start that the server gives away is known not to be. */
-export function givenUp(reports: PromisedReports, { state, ...stored }: CallOutcome, at: number): CallOutcome {
+function givenUp(reports: PromisedReports, { state, ...stored }: CallOutcome, at: number): CallOutcome {
   const isUnstarted = state === "awaited" && (reports === "start" || reports === "door");
   return { ...stored, state: isUnstarted ? "not_run" : "unknown", at, dueAt: null };
 }

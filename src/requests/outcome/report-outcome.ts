@@ -7,16 +7,9 @@ import { INBOX_TOPIC, requestTopic } from "../../core/store/wake.ts";
 import { withoutSecrets } from "../../core/without-secrets.ts";
 import { Refusal } from "../../refusals.ts";
 import { aboutRequest } from "../create/create-request.ts";
-import {
-  type CallOutcome,
-  givenUp,
-  outcomeAt,
-  type OutcomeReport,
-  reported,
-  startedOutcome,
-} from "../model/call-outcome.ts";
+import { type CallOutcome, outcomeAt, type OutcomeReport, reported, startedOutcome } from "../model/call-outcome.ts";
 import type { Request } from "../model/request.ts";
-import { lockCallOutcome, upsertCallOutcome } from "../store/call-outcomes.ts";
+import { lockCallOutcome, startIfAwaited, upsertCallOutcome } from "../store/call-outcomes.ts";
 import { lockRequest } from "../store/requests.ts";
 
 type Reporting = Pick<Context, "db" | "wake" | "secrets">;
@@ -39,7 +32,7 @@ export async function reportOutcome(ctx: Reporting, requestId: RequestId, report
     const locked = await lockRequest(tx, requestId);
     if (!locked) throw new Refusal("request_not_found");
     const { request, now } = locked;
-    const former = outcomeAt(request, await lockCallOutcome(tx, requestId), now);
+    const former = outcomeAt(request, await lockCallOutcome(tx, requestId), locked);
     if (!former) throw new Refusal("not_approved");
     const outcome = reported(former, clean, now);
     if (outcome === former) return { outcome, repeated: true };
@@ -68,11 +61,30 @@ async function storeOutcome(tx: Tx, request: Request, outcome: CallOutcome, by: 
  * @throws {Refusal} `outcome_known` for a call that has ended: its run would be another one
  */
 export async function startCallIn(tx: Tx, request: Request, run: string, now: number): Promise<void> {
-  const former = outcomeAt(request, await lockCallOutcome(tx, request.id), now);
+  const former = outcomeAt(request, await lockCallOutcome(tx, request.id), { now, isFrozen: false });
   if (!former) return;
   if (former.state !== "awaited" && former.state !== "not_reported")
     throw new Refusal("outcome_known", { state: former.state, at: former.at });
   await upsertCallOutcome(tx, request.id, startedOutcome(run, now));
+  tx.wake(INBOX_TOPIC);
+}
+
+/**
+ * A run has a call that its plan or its door gives away, from now on until it is given up.
+ *
+ * @throws {Refusal} `outcome_known` for a call that has ended, as by a withdrawal: nothing starts it again
+ */
+export async function startAwaitedIn(
+  tx: Tx,
+  requestId: RequestId,
+  run: string,
+  withinMs: number | null,
+): Promise<void> {
+  if (!(await startIfAwaited(tx, requestId, run, withinMs))) {
+    // An approval that is older than outcomes has none.
+    const ended = await lockCallOutcome(tx, requestId);
+    if (ended) throw new Refusal("outcome_known", { state: ended.state, at: ended.at });
+  }
   tx.wake(INBOX_TOPIC);
 }
 
@@ -81,10 +93,8 @@ export async function giveUpOutcome(ctx: Pick<Context, "db" | "wake">, requestId
   return transact(ctx, async (tx) => {
     const locked = await lockRequest(tx, requestId);
     const stored = locked && (await lockCallOutcome(tx, requestId));
-    const reports = locked?.request.outcome?.reports;
-    if (!stored || reports === undefined || stored.dueAt === null || locked.now < stored.dueAt) return false;
-    if (locked.isFrozen && stored.state === "awaited") return false;
-    const outcome = givenUp(reports, stored, stored.dueAt);
+    const outcome = stored && outcomeAt(locked.request, stored, locked);
+    if (!outcome || outcome === stored) return false;
     await storeOutcome(tx, locked.request, outcome, { kind: "clock", id: "clock" });
     return true;
   });

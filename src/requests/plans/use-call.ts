@@ -3,7 +3,6 @@ import type { Context } from "../../context.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
-import { INBOX_TOPIC } from "../../core/store/wake.ts";
 import { Refusal } from "../../refusals.ts";
 import { aboutRequest } from "../create/create-request.ts";
 import { endHeldIfDue } from "../end/end.ts";
@@ -12,8 +11,8 @@ import type { Ending } from "../end/finish.ts";
 import { REPORT_WITHIN_MS } from "../model/call-outcome.ts";
 import { nextUse, type PlanCall, type WantedUse } from "../model/plan.ts";
 import type { Request } from "../model/request.ts";
+import { startAwaitedIn } from "../outcome/report-outcome.ts";
 import { shownToAgent } from "../model/still.ts";
-import { startAwaited } from "../store/call-outcomes.ts";
 import { listPlanCalls, useCallIfUnused } from "../store/plans.ts";
 
 /** A call of a plan that was used, now or by the same use before. */
@@ -26,7 +25,8 @@ export interface UsedCall {
  * Uses the next approved call of a plan, once: of any number of programs, on any server, one gets it, and the same use
  * gets it again. A use is never given back, because its program may have acted (spec/a2h 22).
  *
- * @throws {Refusal} `request_not_found`, `not_in_plan`, `idempotency_mismatch`
+ * @throws {Refusal} `request_not_found`, `not_in_plan`, `idempotency_mismatch`; `outcome_known` for a call that was
+ *   withdrawn, or reported before its use
  */
 export async function useCall(ctx: Context, planId: RequestId, wanted: WantedUse): Promise<UsedCall> {
   const result = await transact(ctx, async (tx) => {
@@ -35,8 +35,7 @@ export async function useCall(ctx: Context, planId: RequestId, wanted: WantedUse
     const { plan, call } = next;
     if (call.usedAt !== null) return { call: { ...call, usedAt: call.usedAt }, repeated: true };
     const usedAt = await storeUse(tx, plan, call, wanted.key);
-    await startAwaited(tx, call.requestId, wanted.key, REPORT_WITHIN_MS);
-    tx.wake(INBOX_TOPIC);
+    await startAwaitedIn(tx, call.requestId, wanted.key, REPORT_WITHIN_MS);
     return { call: { ...call, usedBy: wanted.key, usedAt }, repeated: false };
   });
   if (result instanceof Refusal) throw result;

@@ -10,13 +10,12 @@ import {
 } from "../../lib/receipt.ts";
 import type { Request, CountedDecision } from "../model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { outcomeAt } from "../model/call-outcome.ts";
+import { outcomeOf } from "../model/call-outcome.ts";
 import { findCallOutcome } from "../store/call-outcomes.ts";
 import { findGrant, type KeptGrant } from "../../policy/store/grants.ts";
 import { listDecisions } from "../store/requests.ts";
 import { findSecret, insertSecretIfNew } from "../../core/store/sealed-secrets.ts";
 import { listEntryTimes } from "../../core/store/audit.ts";
-import { storeNow } from "../../core/store/db.ts";
 import { transact } from "../../core/store/transact.ts";
 
 /** The name under which the keys that sign receipts are sealed: private JWKs, the one in use first. */
@@ -94,7 +93,7 @@ export async function readReceipt(ctx: Context, request: Request, issuer: string
  * @throws {Refusal} `request_not_found` while the call has no end, and for a request that approved none
  */
 export async function readOutcome(ctx: Context, request: Request, issuer: string): Promise<string> {
-  const outcome = outcomeAt(request, await findCallOutcome(ctx.db, request.id), await storeNow(ctx.db));
+  const outcome = outcomeOf(request, await findCallOutcome(ctx.db, request.id));
   if (!outcome) throw new Refusal("request_not_found", {}, "This request approved no call.");
   if (outcome.state === "awaited" || outcome.state === "started")
     throw new Refusal("request_not_found", {}, "This call has no end yet.");

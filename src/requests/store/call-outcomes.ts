@@ -41,15 +41,24 @@ export async function upsertCallOutcome(tx: Tx, requestId: RequestId, outcome: C
   );
 }
 
-/** A run has a call that was awaited, for so long until it is given up; the outcome is stored already. */
-export async function startAwaited(tx: Tx, requestId: RequestId, run: string, withinMs: number | null): Promise<void> {
-  await tx.all(
+/** A run has a call that was awaited, for so long until it is given up; returns whether it was awaited. */
+export async function startIfAwaited(
+  tx: Tx,
+  requestId: RequestId,
+  run: string,
+  withinMs: number | null,
+): Promise<boolean> {
+  const rows = await tx.all(
     sql`UPDATE call_outcomes SET state = ${"started"}, run = ${run}, at = parley_now(), due_at = parley_now() + ${withinMs}
-      WHERE ask_id = ${requestId}`,
+      WHERE ask_id = ${requestId} AND state = ${"awaited"} RETURNING ask_id`,
   );
+  return rows.length > 0;
 }
 
-/** The door of a call knows the end of it; the outcome is stored already, unless the approval is older than outcomes. */
+/**
+ * The door of a call knows the end of it; the outcome is stored already, unless the approval is older than outcomes. A
+ * known end stays.
+ */
 export async function endByDoor(
   tx: Tx,
   requestId: RequestId,
@@ -57,7 +66,7 @@ export async function endByDoor(
 ): Promise<void> {
   await tx.all(
     sql`UPDATE call_outcomes SET state = ${state}, at = parley_now(), due_at = NULL, result_digest = ${resultDigest}
-      WHERE ask_id = ${requestId}`,
+      WHERE ask_id = ${requestId} AND state IN (${"awaited"}, ${"started"}, ${"unknown"})`,
   );
 }
 

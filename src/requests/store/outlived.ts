@@ -28,19 +28,14 @@ const DELETED_AT_ONCE = 1000;
 
 async function deleteRows(tx: Tx, requestIds: readonly RequestId[]): Promise<void> {
   const ids = join([...requestIds]);
-  for (const table of ["call_outcomes", "decisions", "deliveries", "request_recipients"] as const) {
-    await tx.all(deleteOf(table, ids));
-  }
+  for (const table of ["decisions", "deliveries", "request_recipients"] as const) await tx.all(deleteOf(table, ids));
   await tx.all(sql`DELETE FROM requests WHERE ask_id IN (${ids}) AND state <> 'open'`);
+  // Last, because a report or a claim that held its request until now may have stored its first row.
+  await tx.all(sql`DELETE FROM call_outcomes WHERE ask_id IN (${ids})`);
 }
 
-function deleteOf(
-  table: "call_outcomes" | "decisions" | "deliveries" | "request_recipients",
-  ids: ReturnType<typeof join>,
-) {
+function deleteOf(table: "decisions" | "deliveries" | "request_recipients", ids: ReturnType<typeof join>) {
   switch (table) {
-    case "call_outcomes":
-      return sql`DELETE FROM call_outcomes WHERE ask_id IN (${ids})`;
     case "decisions":
       return sql`DELETE FROM decisions WHERE ask_id IN (${ids})`;
     case "deliveries":
