@@ -171,12 +171,8 @@ for (const on of DATABASES) {
       await assert.rejects(thaw(ctx(), all.id, human(owner)), refusal("scope_missing"));
       await assert.rejects(thaw(ctx(), made.id, human(ana)), refusal("scope_missing"));
       assert.deepEqual(
-        (await readFreezes(ctx(), human(owner))).map(({ id }) => id),
+        (await readFreezes(ctx())).map(({ id }) => id),
         [made.id, all.id],
-      );
-      assert.deepEqual(
-        (await readFreezes(ctx(), human(ana))).map(({ id }) => id),
-        [all.id],
       );
       await thaw(ctx(), made.id, human(owner));
       await thaw(ctx(), all.id, ADMIN);
