@@ -11,6 +11,8 @@ import type {
   ConversationStart,
   DecidedBatch,
   EditedCall,
+  Freeze,
+  Freezes,
   HandedAsk,
   HandOn,
   InboxAsk,
@@ -19,6 +21,7 @@ import type {
   InboxDecision,
   InboxPage,
   InquiredAsk,
+  NewFreeze,
   OwnConversation,
   OwnConversationPage,
   Precedents,
@@ -44,6 +47,8 @@ export type {
   DecidedBy,
   DiffLine,
   EditedCall,
+  Freeze,
+  Freezes,
   HandedAsk,
   HandOn,
   InboxAsk,
@@ -53,6 +58,7 @@ export type {
   InboxOption,
   InboxPage,
   InquiredAsk,
+  NewFreeze,
   OwnConversation,
   OwnConversationPage,
   PlanEvidence,
@@ -174,6 +180,26 @@ export class Inbox {
    */
   async askBack(id: string, question: string, options: CallOptions = {}): Promise<InquiredAsk> {
     return this.#connection.call("POST", `${askPath(id)}/inquiries`, { ...options, body: { text: question } });
+  }
+
+  /** Reads what is frozen: for an admin all, for others everything, their own agents, and agents that wait for them. */
+  async freezes(options: CallOptions = {}): Promise<Freezes["freezes"]> {
+    return (await this.#connection.call<Freezes>("GET", "/freezes", options)).freezes;
+  }
+
+  /**
+   * Nothing is approved from now on to whom it covers, and their deadlines stand still. The same again returns the freeze
+   * that is in force.
+   *
+   * @throws {ParleyError} `FORBIDDEN` for the agents of others, unless this person is an admin; `VALIDATION_ERROR`
+   */
+  async freeze(freeze: NewFreeze, options: CallOptions = {}): Promise<Freeze> {
+    return this.#connection.call("POST", "/freezes", { ...options, body: freeze, repeatable: true });
+  }
+
+  /** Ends a freeze. @throws {ParleyError} `NOT_FOUND`; `FORBIDDEN` where this person may not thaw it */
+  async thaw(id: string, options: CallOptions = {}): Promise<Freeze> {
+    return this.#connection.call("DELETE", `/freezes/${encodeURIComponent(id)}`, options);
   }
 
   /** Reads whether this person is away; the members are null where they are not. */

@@ -105,12 +105,20 @@ export async function thaw(ctx: FreezeContext, id: string, by: FreezeActor): Pro
   });
 }
 
-/** Returns the freezes in force, the oldest first: all for an admin, else those that cover the person's agents. */
-export async function readFreezes({ db }: Pick<Context, "db">, by: FreezeActor): Promise<Freeze[]> {
-  const all = await store.listFreezes(db);
-  if (by.isAdmin) return all;
-  const may = await Promise.all(all.map((one) => one.scope === "all" || isOwn(db, one, by)));
-  return all.filter((_, i) => may[i]);
+/** Returns the freezes in force, the oldest first. */
+export async function readFreezes({ db }: Pick<Context, "db">): Promise<Freeze[]> {
+  return store.listFreezes(db);
+}
+
+/** True of one who may thaw this, and while it is not frozen may freeze it. */
+export async function mayFreeze(on: Queryable, what: FreezeScope, by: Omit<FreezeActor, "via">): Promise<boolean> {
+  return by.isAdmin || (await isOwn(on, what, by));
+}
+
+/** True where a freeze covers the principal. */
+export async function covers(on: Queryable, { scope, subject }: FreezeScope, principal: string): Promise<boolean> {
+  if (scope === "person") return ownsKeyOf(on, subject, principal);
+  return scope === "all" || subject === principal;
 }
 
 /** Returns the refusal of an approval for a frozen agent: who froze it, and since when. */
@@ -140,11 +148,15 @@ async function settle(
 }
 
 async function checkMay(on: Queryable, what: FreezeScope, by: FreezeActor): Promise<void> {
-  if (by.isAdmin || (await isOwn(on, what, by))) return;
+  if (await mayFreeze(on, what, by)) return;
   throw new Refusal("scope_missing", { scope: "admin" }, "Only an admin freezes or thaws the agents of others.");
 }
 
-async function isOwn(on: Queryable, { scope, subject }: FreezeScope, { actor }: FreezeActor): Promise<boolean> {
+async function isOwn(
+  on: Queryable,
+  { scope, subject }: FreezeScope,
+  { actor }: Pick<FreezeActor, "actor">,
+): Promise<boolean> {
   if (actor.kind !== "human") return false;
   if (scope === "person") return subject === actor.id;
   return scope === "agent" && (await answersFor(on, actor.id, subject));

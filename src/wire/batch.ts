@@ -21,6 +21,7 @@ const mark = z
 export const WireBatch = z
   .object({
     agent: z.string(),
+    principal: z.string().describe("The agent, as a freeze names it"),
     fn: z.string(),
     arguments: z.array(WireArgumentRow).describe("Those that are the same in each call"),
     differing: z.array(z.string()).describe("The names of all others, those that matter most first"),

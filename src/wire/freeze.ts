@@ -30,7 +30,16 @@ export const WireFreeze = z
   .meta({ id: "Freeze", description: "Nothing is allowed to whom it covers, and their deadlines stand still." });
 export type WireFreeze = z.output<typeof WireFreeze>;
 
+const freezeInForce = WireFreeze.extend({
+  by_name: z.string().describe("The name of who froze"),
+  person_name: z.string().nullable().describe("The name of the person whose agents are frozen"),
+  principals: z
+    .array(z.string())
+    .describe("The agents that it covers, of those whose asks wait for whoever reads this"),
+  may_thaw: z.boolean().describe("Whoever reads this may thaw it"),
+}).meta({ id: "FreezeInForce", description: "A freeze, as one of those whose asks or agents it concerns sees it." });
+
 export const WireFreezes = z
-  .object({ freezes: z.array(WireFreeze).describe("In force, the oldest first") })
+  .object({ freezes: z.array(freezeInForce).describe("In force, the oldest first") })
   .meta({ id: "Freezes" });
 export type WireFreezes = z.output<typeof WireFreezes>;

@@ -85,7 +85,6 @@ export const WireInboxOutcome = z
 export type WireInboxOutcome = z.output<typeof WireInboxOutcome>;
 
 const callOutcome = WireCallOutcome.nullable().describe("What became of an approved call; null for everything else");
-
 const line = {
   id: z.string(),
   kind,
@@ -307,6 +306,8 @@ export const WireInboxAsk = z
     arguments: argumentRows.describe("Null for a plan, whose calls have theirs"),
     plan: plan.nullable().describe("Its calls, for a plan; else null"),
     keep_until: orNull.describe("Until when the answer can be given again to the same question; null where it cannot"),
+    principal: z.string().describe("Its agent, as a freeze names it"),
+    may_freeze: z.boolean().describe("This person may freeze its agent"),
     may_stand: z.boolean().describe("This person may approve it and allow the same for good"),
     snoozed_until: snoozedUntil,
     handed_by: handedBy,

@@ -35,7 +35,7 @@ export const freeze = command({
   example: 'parley freeze shop-bot --reason "it pays everybody"',
   async run({ agent, person, all, reason, list, json, ...place }, io) {
     if (list) {
-      const freezes = await withStore(place, io, (ctx) => readFreezes(ctx, BY));
+      const freezes = await withStore(place, io, (ctx) => readFreezes(ctx));
       const rows = freezes.map((one) => [
         one.id,
         whom(one),
@@ -59,7 +59,7 @@ export const thaw = command({
   async run({ agent, person, all, ...place }, io) {
     const ended = await withStore(place, io, async (ctx) => {
       const { scope, subject } = await scopeOf(ctx, { agent, person, all });
-      const found = (await readFreezes(ctx, BY)).find((one) => one.scope === scope && one.subject === subject);
+      const found = (await readFreezes(ctx)).find((one) => one.scope === scope && one.subject === subject);
       if (!found) throw new WrongUsage("that is not frozen; parley freeze --list shows what is");
       return thawVerb({ ...ctx, standStill }, found.id, BY);
     });

@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import { listInboxVersions, listOutcomeVersions, markOfInboxBehind } from "../store/inbox.ts";
 import { nextEndFor } from "../store/snoozes.ts";
+import { listFreezes } from "../../policy/store/freezes.ts";
 import { INBOX_TOPIC, watch } from "../../core/store/wake.ts";
 import { readersFor } from "../read/read-request.ts";
 
@@ -46,7 +47,7 @@ interface Look {
   versions: Map<string, string>;
   /** The newest outcomes of approved calls, by request. */
   outcomes: Map<string, string>;
-  /** The mark of the absences that concern the person, and of all that stand behind the first. */
+  /** The mark of the freezes in force, of the absences that concern the person, and of all that stand behind the first. */
   behind: string;
   /** In how many milliseconds one that was put aside comes back, or somebody does, which wakes nobody. */
   nextMs: number;
@@ -59,6 +60,7 @@ async function look(ctx: Context, person: string): Promise<Look> {
   const versions = new Map(await listInboxVersions(ctx.db, readers, COMPARED_MOST));
   const isFull = versions.size === COMPARED_MOST;
   const behind = isFull ? await markOfInboxBehind(ctx.db, readers, COMPARED_MOST) : "";
+  const freezes = (await listFreezes(ctx.db)).map(({ id }) => id).join();
   const outcomes = new Map(await listOutcomeVersions(ctx.db, readers, OUTCOMES_WITHIN_MS));
-  return { versions, outcomes, behind: `${absences} ${behind}`, nextMs: ms ?? Infinity };
+  return { versions, outcomes, behind: `${freezes} ${absences} ${behind}`, nextMs: ms ?? Infinity };
 }

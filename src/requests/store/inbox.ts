@@ -95,6 +95,14 @@ export async function countAlike(
   );
 }
 
+/** Returns the agents whose requests wait for somebody. */
+export async function listAskers(on: Queryable, readers: readonly string[]): Promise<string[]> {
+  const rows = await on.all<{ asker: string }>(
+    sql`SELECT DISTINCT a.asker FROM requests a WHERE ${isIn("open")} ${mayRead(readers)} ORDER BY a.asker`,
+  );
+  return rows.map(({ asker }) => asker);
+}
+
 /**
  * Returns the ids of up to `limit` open requests that somebody reads, soonest deadline first, each with a text that is
  * another one once it has changed, was put aside or handed on, or has come back.

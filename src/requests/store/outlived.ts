@@ -1,11 +1,16 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
-import { join, sql } from "../../core/store/sql.ts";
+import { join, raw, sql } from "../../core/store/sql.ts";
+import { isFrozen } from "../../policy/store/freezes.ts";
 
-/** Returns up to `limit` requests that have been over for `keptMs`; the calls of a plan go with it. */
+/**
+ * Returns up to `limit` requests that have been over for `keptMs`; the calls of a plan go with it. Those of a frozen agent
+ * stay, because it has not been told of all of them.
+ */
 export async function findOutlivedRequests(on: Queryable, keptMs: number, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM requests WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${keptMs} AND plan IS NULL
+        AND NOT ${isFrozen(raw("asker"))}
       ORDER BY settled_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);

@@ -29,9 +29,15 @@ for (const on of ONE_DATABASE) {
       assert.deepEqual([by_kind, via, typeof at], ["admin", "api", "string"]);
       const { scope, agent, person, reason } = body;
       assert.deepEqual([scope, agent, person, reason], ["agent", `agent:${name}`, null, "Runs wild"]);
-      assert.deepEqual((await call(admin, "GET", "/freezes")).body.freezes, [made.body]);
+      const more = { by_name: made.body.by, person_name: null, principals: [], may_thaw: true };
+      assert.deepEqual((await call(admin, "GET", "/freezes")).body.freezes, [{ ...made.body, ...more }]);
       const refused = await (await decider(world(), ana)).decide(id, { approved: true });
       assert.deepEqual([refused.status, refused.body.error.code], [409, "FROZEN"]);
+      // A person whom the agent asks learns of it, and may not thaw it; anybody else learns nothing.
+      const [asked] = (await call(await headersOf("answer", ana), "GET", "/freezes")).body.freezes;
+      assert.deepEqual([asked.id, asked.principals, asked.may_thaw], [made.body.id, [`agent:${name}`], false]);
+      const other = await headersOf("answer", await enrol(world().server.ctx, "Otto"));
+      assert.deepEqual((await call(other, "GET", "/freezes")).body.freezes, []);
       assert.equal((await call(admin, "DELETE", `/freezes/${made.body.id}`)).status, 200);
       assert.equal((await call(admin, "DELETE", `/freezes/${made.body.id}`)).status, 404);
       assert.equal((await (await decider(world(), ana)).decide(id, { approved: true })).status, 200);
@@ -45,6 +51,16 @@ for (const on of ONE_DATABASE) {
       assert.deepEqual([mine.status, mine.body.person, mine.body.by], [200, owner, owner]);
       const all = await call(boss, "POST", "/freezes", { scope: "all" });
       assert.equal(all.status, 200, all.text);
+      const seen = async (headers: Record<string, string>) =>
+        (await call(headers, "GET", "/freezes")).body.freezes.map((one: Record<string, unknown>) => [
+          one["person_name"] ?? one["scope"],
+          one["by_name"],
+          one["may_thaw"],
+        ]);
+      assert.deepEqual((await seen(own)).sort(), [
+        ["Olga", "Olga", true],
+        ["all", "operator", false],
+      ]);
       assert.equal((await call(boss, "DELETE", `/freezes/${all.body.id}`)).status, 403);
       assert.equal((await call(own, "DELETE", `/freezes/${mine.body.id}`)).status, 200);
       assert.equal((await call(await headersOf("admin"), "DELETE", `/freezes/${all.body.id}`)).status, 200);

@@ -5,6 +5,7 @@ import { Link } from "../router.tsx";
 import { AskBack } from "./ask-back.tsx";
 import styles from "./ask.module.css";
 import { useCardKeys } from "./card-keys.ts";
+import { FreezeAgent } from "./freezes.tsx";
 import { HandOn } from "./hand-on.tsx";
 import { endOf, isFree } from "./pressed.ts";
 import { useAsk } from "./queries.ts";
@@ -34,6 +35,7 @@ export function Aside({ ask }: { ask: WholeAsk }) {
       )}
       <HandOn ask={ask} />
       <AskBack ask={ask} />
+      {ask.may_freeze && <FreezeAgent ask={ask} />}
       {(isAside || isOpen !== undefined) && <Snooze ask={ask} open={isOpen === true} onClose={() => setOpen(false)} />}
     </>
   );

@@ -58,6 +58,7 @@ export function Ask(props: {
   return (
     <Frame state={state}>
       {before && <Before ask={before} />}
+      {ask?.state === "open" && <FreezesOf principal={ask.principal} />}
       {ask && <Header ask={ask} />}
       {view}
     </Frame>
@@ -90,6 +91,7 @@ const Outcome = later(async () => (await import("./outcome.tsx")).Outcome, loadi
 const Review = later(async () => (await import("../console/tasks/inbox-review.tsx")).InboxReview, loading);
 /** The ask can be decided without them. */
 const Aside = later(async () => (await import("./aside.tsx")).Aside);
+const FreezesOf = later(async () => (await import("./freezes.tsx")).FreezesOf);
 const Before = later(async () => (await import("./aside.tsx")).Before);
 /** Forms are rare, and the most of the code. */
 const Value = later(async () => (await import("./arguments/value.tsx")).Value, loading);

@@ -23,6 +23,7 @@ import { useCardKeys } from "./card-keys.ts";
 import { Comment, ConfirmForm } from "./confirm-parts.tsx";
 import { explain } from "./decide.ts";
 import { placeOfBatch } from "./entries.ts";
+import { FreezesOf } from "./freezes.tsx";
 import barStyles from "./form.module.css";
 import { pressed } from "./pressed.ts";
 import { text as inboxText } from "./text.ts";
@@ -118,6 +119,7 @@ export function BatchOfCalls({ id, next }: { id: string; next: string | undefine
   const left = shown.calls.filter((call) => waiting.has(call.id) && isFree(call) && !isPlain(call)).length;
   return (
     <article class={`${questionStyles.frame} ${askStyles.frame}`} tabIndex={-1} data-focus>
+      <FreezesOf principal={shown.principal} />
       <header class={formStyles.header}>
         <p class={formStyles.facts}>
           <span>{inboxText.kinds.approval}</span>
@@ -163,6 +165,8 @@ function Bar(props: {
 }) {
   const { id, batch, ticked } = props;
   const [intent, setIntent] = useState<Intent | null>();
+  // A refused decision loses no words.
+  const [comment, setComment] = useState("");
   const { decide, sending, refused } = useBatchDecision(props);
   const intend = (approve: boolean): void => {
     if (ticked.length === 0) return announce(text.tickFirst);
@@ -193,7 +197,16 @@ function Bar(props: {
       </div>
       {intent !== undefined && (
         <Dialog title={titleOf(batch, intent)} open={intent !== null} onClose={() => setIntent(null)}>
-          {intent && <ConfirmAll batch={batch} intent={intent} onClose={() => setIntent(null)} onDecide={decide} />}
+          {intent && (
+            <ConfirmAll
+              batch={batch}
+              intent={intent}
+              comment={comment}
+              onComment={setComment}
+              onClose={() => setIntent(null)}
+              onDecide={decide}
+            />
+          )}
         </Dialog>
       )}
     </div>
@@ -255,11 +268,12 @@ function useBatchDecision({
 function ConfirmAll(props: {
   batch: Batch;
   intent: Intent;
+  comment: string;
+  onComment: (words: string) => void;
   onClose: () => void;
   onDecide: (intent: Intent, comment: string) => void;
 }) {
-  const { batch, intent, onClose } = props;
-  const [comment, setComment] = useState("");
+  const { batch, intent, comment, onClose } = props;
   const deliberate = useDeliberate(intent);
   const { approve: approves, calls } = intent;
   const odd = calls.filter(isStriking);
@@ -277,7 +291,7 @@ function ConfirmAll(props: {
       about={approves && odd.length > 0 && <Odd calls={odd} />}
     >
       {(send) => (
-        <Comment approves={approves} isFirst={!approves} value={comment} onChange={setComment} onSend={send} />
+        <Comment approves={approves} isFirst={!approves} value={comment} onChange={props.onComment} onSend={send} />
       )}
     </ConfirmForm>
   );

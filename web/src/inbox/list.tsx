@@ -30,6 +30,7 @@ const Talks = later(async () => (await import("./talk/talks.tsx")).Talks);
 /** Its place is kept until it is there. */
 const Tools = later(async () => (await import("./tools.tsx")).Tools);
 const AwayNow = later(async () => (await import("./away.tsx")).AwayNow);
+const FreezesNow = later(async () => (await import("./freezes.tsx")).FreezesNow);
 const ListCommands = later(async () => (await import("./list-commands.ts")).ListCommands);
 
 /** As the server counts. */
@@ -65,6 +66,7 @@ export function List({ current }: { current: string | undefined }) {
         <Filter />
       </header>
       <AwayNow />
+      <FreezesNow />
       <div class={styles.tabs}>
         <Choice
           legend={text.tabs.label}

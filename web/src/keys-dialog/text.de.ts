@@ -18,6 +18,7 @@ export const text: KeyTexts = {
     takeBack: "Die letzte Entscheidung zurücknehmen",
     handOn: "An jemand anderen weitergeben",
     askBack: "Den Agenten zurückfragen",
+    freeze: "Diesen Agenten einfrieren, nach einer Rückfrage",
     edit: "Die Argumente ändern",
     begin: "Neues Gespräch",
     write: "Eine Antwort schreiben",

@@ -18,6 +18,7 @@ export const text = {
     takeBack: "Undo what you just decided",
     handOn: "Hand on to somebody else",
     askBack: "Ask the agent back",
+    freeze: "Freeze this agent, after one more question",
     edit: "Edit the arguments",
     begin: "New conversation",
     write: "Write an answer",

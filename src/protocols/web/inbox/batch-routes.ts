@@ -94,6 +94,7 @@ async function batchBody(
   }
   return {
     agent: askerName(one),
+    principal: one.asker,
     fn: printableExactly(one.form.fn),
     arguments: shared,
     differing: differing.map(shownName),

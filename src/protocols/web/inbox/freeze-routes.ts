@@ -1,8 +1,8 @@
+import { printable } from "../../../lib/printable.ts";
 import { refuseFields } from "../../../core/model/field-problem.ts";
 import {
   freeze,
   freezerOf,
-  readFreezes,
   scopeOfAgent,
   scopeOfPerson,
   thaw,
@@ -10,6 +10,7 @@ import {
   type FreezeActor,
   type FreezeScope,
 } from "../../../policy/freezes.ts";
+import { readFreezesFor, type SeenFreeze } from "../../../requests/inbox/read-freezes.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 import { FreezeBody, WireFreeze, WireFreezes } from "../../../wire/freeze.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
@@ -28,9 +29,10 @@ export function freezeRoutes(app: Door, door: DoorContext): void {
     {
       schema: { tags: ["inbox"], summary: "What is frozen", response: { 200: jsonReply(WireFreezes), ...refusals } },
     },
-    async (http): Promise<WireFreezes> => ({
-      freezes: (await readFreezes(ctx, await callerOf(door, http))).map(freezeBody),
-    }),
+    async (http): Promise<WireFreezes> => {
+      const by = await callerOf(door, http);
+      return { freezes: (await readFreezesFor(ctx, asThawer(by), by.isAdmin)).map(seenBody) };
+    },
   );
 
   app.post(
@@ -60,7 +62,7 @@ export function freezeRoutes(app: Door, door: DoorContext): void {
         response: { 200: jsonReply(WireFreeze), ...refusals, 404: ErrorBody },
       },
     },
-    async (http) => freezeBody(await thaw(ctx, http.params.id, await thawerOf(door, http))),
+    async (http) => freezeBody(await thaw(ctx, http.params.id, asThawer(await callerOf(door, http)))),
   );
 }
 
@@ -71,10 +73,8 @@ async function callerOf(door: DoorContext, http: FastifyRequest): Promise<Freeze
 }
 
 /** A key that answers for an admin is no admin: it may stop everything, and start nothing but its person's own. */
-async function thawerOf(door: DoorContext, http: FastifyRequest): Promise<FreezeActor> {
-  const by = await callerOf(door, http);
-  return by.actor.kind === "human" && by.via === "api" ? { ...by, isAdmin: false } : by;
-}
+const asThawer = (by: FreezeActor): FreezeActor =>
+  by.actor.kind === "human" && by.via === "api" ? { ...by, isAdmin: false } : by;
 
 async function isAdminKey(door: DoorContext, http: FastifyRequest): Promise<boolean> {
   if (!showsKey(http)) return false;
@@ -116,5 +116,15 @@ function freezeBody({ id, scope, subject, madeBy, madeByKind, via, reason, madeA
     via,
     reason,
     at: wireTime(madeAt),
+  };
+}
+
+function seenBody({ freeze, byName, personName, principals, mayThaw }: SeenFreeze): WireFreezes["freezes"][number] {
+  return {
+    ...freezeBody(freeze),
+    by_name: printable(byName),
+    person_name: personName === null ? null : printable(personName),
+    principals: [...principals],
+    may_thaw: mayThaw,
   };
 }

@@ -1,4 +1,5 @@
 import { languageOf, type Language } from "../../../requests/model/sentence-words.ts";
+import { freezerOf, mayFreeze } from "../../../policy/freezes.ts";
 import { mayGrantCall } from "../../../requests/decide/grant-call.ts";
 import { z } from "zod";
 import type { Context } from "../../../context.ts";
@@ -219,12 +220,20 @@ async function wholeFor(
     plan,
     may_decide: mayDecide,
     keep_until: keepUntil,
+    principal: request.asker,
+    may_freeze: await mayFreezeAsker(ctx, request.asker, person),
     may_stand: mayStand,
     snoozed_until: until === null ? null : wireTime(until),
     ...handed.get(request.id),
     standing_until: grantUntil,
     task,
   };
+}
+
+/** Attempts at tasks, and the server itself where it asks, are frozen with everything only. */
+async function mayFreezeAsker(ctx: Context, asker: string, person: string): Promise<boolean> {
+  if (!/^(?:agent|executor|assign|open):/.test(asker)) return false;
+  return mayFreeze(ctx.db, { scope: "agent", subject: asker }, await freezerOf(ctx, person, "web"));
 }
 
 /** Returns a page of what is addressed to the signed-in person. */

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { serverNow } from "../../api.ts";
 import { Loading, Notice } from "../../parts/notice.tsx";
 import { number } from "../../format.ts";
+import { later } from "../../parts/later.tsx";
 import { useTitle } from "../../title.ts";
 import styles from "../console.module.css";
 import { clock, List, listed, Rows, Section } from "../parts.tsx";
@@ -14,6 +15,9 @@ import { askRow, jobRow } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./text.ts";
 import type { AnsweredBy, Figures, Stage } from "./wire.ts";
+
+/** Its words come with it. */
+const FreezesSection = later(async () => (await import("../../inbox/freezes.tsx")).FreezesSection);
 
 const BY: readonly AnsweredBy[] = ["policy", "cache", "runner", "people", "nobody"];
 const SHOWN = { asks: 30, jobs: 20 };
@@ -35,6 +39,7 @@ export function LivePage({ me }: PageProps) {
     <section class={styles.console}>
       <h1>{overviewText.waiting.title}</h1>
       <WaitingList me={me.id} />
+      <FreezesSection />
       {figures ? <Hour {...figures} /> : <p class="muted">{text.live.waiting}</p>}
       {!asks && <Loading rows={4} />}
       {asks?.length === 0 && <Notice level={2} title={text.live.noAsks} hint={text.live.noAsksHint} />}
