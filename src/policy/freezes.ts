@@ -1,5 +1,5 @@
 import { findPerson } from "../access/store/people.ts";
-import { answersFor } from "../access/store/keys.ts";
+import { answersFor, ownsKeyOf } from "../access/store/keys.ts";
 import type { Context } from "../context.ts";
 import { type Actor, appendAudit } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
