@@ -45,7 +45,10 @@ for (const on of DATABASES) {
 
     it("is the end of the newest approved prompt of that session, tool and input, and then of the one before", async () => {
       const use_digest = digest("5a");
-      const [first, second] = [await approved({ use_digest }), await approved({ use_digest })];
+      const first = await approved({ use_digest });
+      // Of two prompts of one millisecond none is the newest.
+      await world().advance(1000);
+      const second = await approved({ use_digest });
       const { status, text } = await over({ use_digest, outcome: "failed", text: "exit 1" });
       assert.deepEqual([status, text], [204, ""]);
       assert.deepEqual([await outcome(first), await outcome(second)], ["awaited", "failed"]);

@@ -11,7 +11,7 @@ import { answer, sharedRelay } from "../support/relay.ts";
 import { DATABASES, type Reply, type World } from "../support/world.ts";
 
 /** A read of one request by its id: the plain one, and the lock. */
-const READ = /SELECT \*(, parley_now\(\) AS now)? FROM requests WHERE ask_id/;
+const READ = /SELECT \*(, parley_now\(\) AS now)?( ?, CASE WHEN EXISTS .*? AS frozen)? FROM requests WHERE ask_id/s;
 
 /** Returns how often requests are read by their id, outside transactions and inside them, while something is done. */
 async function readsDuring({ server }: World, act: () => Promise<Reply>): Promise<{ reply: Reply; reads: number[] }> {

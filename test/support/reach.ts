@@ -63,7 +63,7 @@ interface TableRoute {
 }
 
 /** The routes for signed-in people and admins, whoever reaches the server. Some read the body first. */
-const FOR_PEOPLE = /^\/(?:admin|people\/me)\//;
+const FOR_PEOPLE = /^\/(?:(?:admin|people\/me)\/|freezes(?:\/|$))/;
 
 /**
  * Returns the group of callers that a route admits without a key, if it admits anybody. The operator sets each group's

@@ -349,6 +349,8 @@ const WHOLE: readonly string[] = [
   "/assignment",
   "/assignment/{repo}",
   "/assignment/{repo}/reviewed",
+  // At most one of each agent and person.
+  "/freezes",
   "/human/leaderboard",
   "/human/questions/{id}",
   "/human/questions/{id}/results",
