@@ -3,4 +3,4 @@
  * whose name begins with Parley's has tools that begin with the same words.
  */
 export const OWN_TOOLS =
-  "ask_human|check_human_responses|wait_for_human_responses|contact_human|request_approval|use_approved_call|answer_inquiry|list_humans";
+  "ask_human|check_human_responses|wait_for_human_responses|contact_human|request_approval|use_approved_call|report_outcome|answer_inquiry|list_humans";

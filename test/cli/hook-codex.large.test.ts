@@ -24,8 +24,11 @@ describeHookedAgent({
   failed: { out: /^$/, exit: 2 },
   configuration: {
     file: ".codex/hooks.json",
-    written: (command) => ({
-      hooks: { PermissionRequest: [{ hooks: [{ type: "command", command, timeout: 3720 }] }] },
+    written: (command, over) => ({
+      hooks: {
+        PermissionRequest: [{ hooks: [{ type: "command", command, timeout: 3720 }] }],
+        PostToolUse: [{ hooks: [{ type: "command", command: over, timeout: 5 }] }],
+      },
     }),
   },
 });

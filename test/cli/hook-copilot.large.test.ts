@@ -19,10 +19,17 @@ describeHookedAgent({
   failed: { out: /^\{"behavior":"deny","message":"Parley denied it, [^\n]*\n$/, exit: 2 },
   configuration: {
     file: ".copilot/hooks/parley.json",
-    written: (command) => ({
-      version: 1,
-      hooks: { permissionRequest: [{ type: "command", bash: command, timeoutSec: 3720 }] },
-    }),
+    written(command, over) {
+      const after = [{ type: "command", bash: over, timeoutSec: 5 }];
+      return {
+        version: 1,
+        hooks: {
+          permissionRequest: [{ type: "command", bash: command, timeoutSec: 3720 }],
+          postToolUse: after,
+          postToolUseFailure: after,
+        },
+      };
+    },
   },
 });
 

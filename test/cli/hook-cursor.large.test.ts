@@ -28,9 +28,18 @@ describeHookedAgent({
   failed: { out: /^\{"permission":"deny","user_message":"Parley denied it, [^\n]*\n$/, exit: 0 },
   configuration: {
     file: ".cursor/hooks.json",
-    written(command) {
+    written(command, over) {
       const hooks = [{ command, timeout: 3720, failClosed: true }];
-      return { version: 1, hooks: { beforeShellExecution: hooks, beforeMCPExecution: hooks } };
+      const after = [{ command: over, timeout: 5 }];
+      return {
+        version: 1,
+        hooks: {
+          beforeShellExecution: hooks,
+          beforeMCPExecution: hooks,
+          afterShellExecution: after,
+          afterMCPExecution: after,
+        },
+      };
     },
   },
 });

@@ -38,18 +38,18 @@ describeHookedAgent({
   failed: { out: /^$/, exit: 2 },
   configuration: {
     file: ".gemini/settings.json",
-    written: (command) => ({
-      hooks: {
-        BeforeTool: [
-          {
-            matcher:
-              "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(ask_human|check_human_responses|wait_for_human_responses|contact_human|request_approval|use_approved_call|answer_inquiry|list_humans)$).*)$",
-            sequential: true,
-            hooks: [{ name: "parley", type: "command", command, timeout: 3_720_000 }],
-          },
-        ],
-      },
-    }),
+    written(command, over) {
+      const matcher =
+        "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!parley_(ask_human|check_human_responses|wait_for_human_responses|contact_human|request_approval|use_approved_call|report_outcome|answer_inquiry|list_humans)$).*)$";
+      return {
+        hooks: {
+          BeforeTool: [
+            { matcher, sequential: true, hooks: [{ name: "parley", type: "command", command, timeout: 3_720_000 }] },
+          ],
+          AfterTool: [{ matcher, hooks: [{ name: "parley", type: "command", command: over, timeout: 5000 }] }],
+        },
+      };
+    },
   },
 });
 

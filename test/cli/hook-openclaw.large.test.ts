@@ -26,7 +26,7 @@ type BeforeToolCall = (
   run: { sessionKey: string; abortSignal: AbortSignal },
 ) => Promise<unknown>;
 interface Hooks {
-  on(event: string, handler: BeforeToolCall, options: { timeoutMs: number }): void;
+  on(event: string, handler: BeforeToolCall, options?: { timeoutMs?: number }): void;
 }
 
 /** Installs the plugin, and loads it as OpenClaw does: it registers what comes before each use of a tool. */
@@ -37,7 +37,8 @@ async function loaded(...flags: string[]) {
   const url = pathToFileURL(join(home, ".openclaw/parley/index.js")).href;
   const { default: plugin } = (await import(url)) as { default: { id: string; register(api: Hooks): void } };
   const found: { event: string; handler: BeforeToolCall; timeoutMs: number }[] = [];
-  plugin.register({ on: (event, handler, { timeoutMs }) => void found.push({ event, handler, timeoutMs }) });
+  const on: Hooks["on"] = (event, handler, { timeoutMs = 0 } = {}) => void found.push({ event, handler, timeoutMs });
+  plugin.register({ on });
   const [{ event, handler, timeoutMs }] = [found[0] ?? assert.fail()];
   const ended = new AbortController();
   const use = (toolName: string) => handler({ toolName, params }, { sessionKey: "s1", abortSignal: ended.signal });

@@ -167,7 +167,8 @@ describe("an installed hook of an earlier version", () => {
       assert.match(tried.err, /^-.* hook claude/m);
       assert.ok(tried.err.includes(`${NODE} ${HOOK_PROGRAM} hook claude`), tried.err);
       assert.equal((await run("claude", "--no-test")).code, 0);
-      assert.equal(readFileSync(file, "utf8").match(/hook claude/g)?.length, 1);
+      // For the prompt, and for each of the two events after a tool.
+      assert.equal(readFileSync(file, "utf8").match(/hook claude/g)?.length, 3);
       assert.doesNotMatch((await run("status")).err, /older form/);
     });
   }

@@ -25,7 +25,7 @@ export interface HookedAgentTrial {
   /** A hook that failed before it could ask prints this, with this exit code. */
   failed: { out: RegExp; exit: number };
   /** Its configuration of JSON below the home folder, and what parley writes into it for a command. */
-  configuration?: { file: string; written(command: string): Sent };
+  configuration?: { file: string; written(command: string, over: string): Sent };
 }
 
 /** Registers the tests that hold for each agent, through `parley hook NAME` against a real server. */
@@ -121,7 +121,8 @@ export function describeHookedAgent(trial: HookedAgentTrial): void {
       const run = (...args: string[]) => parley(["hook", ...args], { HOME: home });
       const first = await run("install", name);
       assert.equal(first.code, 0, first.err);
-      assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), configuration.written(command));
+      const written = configuration.written(`${command} --reports`, `${command} --over`);
+      assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), written);
       assert.match((await run("install", name)).err, /holds it already/);
       await run("uninstall", name);
       assert.ok(!existsSync(file));
