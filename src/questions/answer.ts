@@ -101,7 +101,7 @@ async function answerIn(
   if (judged.refusal && current.form.kind === "text") throw judged.refusal;
   const reading = await chargePerson(ctx, tx, identified);
 
-  const counted = await countAnswerIfOpen(tx, current.id);
+  const counted = await countAnswerIfOpen(tx, current.id, found);
   if (!counted?.inTime) {
     await refuseIfAnswered(tx, current.id, identity);
     // Counted too late, it holds a row that is about to be undone: the question was open when its deadline came.

@@ -37,7 +37,8 @@ const ANSWER: Write = {
         created_at, expires_at, wire)
       SELECT 'q_more-' || i, door, asker, kind, prompt, options, audience, need, 0, state, 1, held, created_at, expires_at,
         wire FROM questions, generate_series(1, ${MANY}) AS i`),
-  write: (tx, number) => countAnswerIfOpen(tx, number === undefined ? "q_first" : `q_more-${number}`),
+  write: (tx, number) =>
+    countAnswerIfOpen(tx, number === undefined ? "q_first" : `q_more-${number}`, { isFrozen: false }),
 };
 
 /** Where one of many asks waits for a machine, a walk through the index of those that wait looks cheapest. */
@@ -92,6 +93,11 @@ for (const [what, kind] of [
       await migrate(db);
       await db.transact((tx) => kind.insert(tx));
       for (let run = 0; run <= RUNS_BEFORE_A_PLAN_IS_KEPT; run += 1) await rowsReadFor(db, kind);
+
+      const kept = await db.transact((tx) =>
+        tx.all(sql`SELECT 1 FROM pg_prepared_statements WHERE statement LIKE ${`%UPDATE ${kind.table}%`}`),
+      );
+      assert.equal(kept.value.length, 1, "the plan of the write is kept, and not made anew each time");
 
       await db.transact((tx) => kind.multiply(tx));
       const rows = await rowsReadFor(db, kind, MANY);

@@ -136,7 +136,12 @@ export async function lockQuestion(tx: Tx, questionId: QuestionId): Promise<Ques
 export async function countAnswerIfOpen(
   tx: Tx,
   questionId: QuestionId,
+  { isFrozen: wasFrozen }: Pick<QuestionAt, "isFrozen">,
 ): Promise<{ question: Question; inTime: boolean } | undefined> {
+  // A look at the freezes is planned anew for each answer, so the statement for all others has none.
+  const inTime = wasFrozen
+    ? sql`(expires_at > parley_now() OR ${isFrozen(raw("asker"))})`
+    : sql`expires_at > parley_now()`;
   const row = await first<QuestionRow & { in_time: number | boolean }>(
     tx,
     sql`UPDATE questions
@@ -144,8 +149,8 @@ export async function countAnswerIfOpen(
         state = CASE WHEN n + 1 = need THEN 'answered' ELSE state END,
         settled_at = CASE WHEN n + 1 = need THEN parley_now() ELSE settled_at END,
         expires_at = CASE WHEN n + 1 = need AND expires_at <= parley_now() THEN parley_now() + 1 ELSE expires_at END
-      WHERE ask_id = ${questionId} AND state = ${"open"} AND n < need AND (expires_at > parley_now() OR ${isFrozen(raw("asker"))})
-      RETURNING *, (expires_at > parley_now() OR ${isFrozen(raw("asker"))}) AS in_time`,
+      WHERE ask_id = ${questionId} AND state = ${"open"} AND n < need AND ${inTime}
+      RETURNING *, ${inTime} AS in_time`,
   );
   if (row?.state === "answered" && row.settled_at !== row.last_answer_at) {
     // The clock was read twice above, and went on between: a question ends with its last answer, to the millisecond.
