@@ -160,7 +160,12 @@ describe("parley verify with a receipt's address", () => {
     const retired = JSON.stringify({ keys: [retiredPart(own, 1000)] });
     const cases: [string, Page | undefined, number, RegExp][] = [
       [[head, changed, signature].join("."), keys, 1, /^The signature does not match/],
-      [await signReceipt(said, own), keys, 1, /^It names a key that is none of http:\S+: \S{43}\. It is of another/],
+      [
+        await signReceipt(said, own),
+        keys,
+        1,
+        /^The text names a key that is none of http:\S+: \S{43}\. Another server/,
+      ],
       [await textAt(`/receipts/${ids[1]}`), keys, 1, /^At that address stands the receipt of another request, ask_/],
       ["<!doctype html><title>Sign in</title>", keys, 1, /^This is no receipt/],
       ["", keys, 1, /^This is no receipt/],

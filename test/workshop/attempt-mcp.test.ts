@@ -24,6 +24,7 @@ const OFFERED = [
   "contact_human",
   "request_approval",
   "use_approved_call",
+  "report_outcome",
   "answer_inquiry",
   "list_humans",
 ];

@@ -7,7 +7,7 @@ export async function whyUnopened(jws: string, { set, from }: KnownKeys): Promis
   const { because, kid } = await unopenedBecause(jws, set);
   if (because === "no receipt") return "This is no receipt: it is not a signed text as a server hands it out.";
   if (because === "unknown key")
-    return `It names a key that is none of ${from}: ${printable(kid)}. It is of another server, or was made up.`;
+    return `The text names a key that is none of ${from}: ${printable(kid)}. Another server signed it, or nobody did.`;
   if (because === "retired key")
     return `It names a retired key: ${printable(kid)}. It is of a later decision, is handed out only now, or was changed.`;
   return "The signature does not match: this is no receipt of that server, or it was changed.";

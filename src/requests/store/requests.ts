@@ -287,7 +287,7 @@ export async function listDecisions(on: Queryable, requestId: RequestId, where =
 
 /**
  * Returns the counted decisions on a request as it was read, in order. An open request has some only where several people
- * have to agree: any other ends with its first decision. One that is over, and is shown as open, has none.
+ * have to agree: any other ends with its first decision. A request that is over, but shown as open, shows no decision.
  */
 export async function listDecisionsSoFar(
   on: Queryable,

@@ -6,6 +6,7 @@ export const PARLEY_TOOLS = [
   "contact_human",
   "request_approval",
   "use_approved_call",
+  "report_outcome",
   "answer_inquiry",
   "list_humans",
 ] as const;
