@@ -171,6 +171,7 @@ describe("the inbox by keyboard", () => {
       "Send, or go on",
       "Undo what you just decided",
       "Hand on to somebody else",
+      "Freeze this agent, after one more question",
       "Write an answer",
     ]);
     await assertAccessible(page, "list of keys");
