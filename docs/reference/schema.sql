@@ -1,4 +1,4 @@
--- The tables of a store, schema 48, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 49, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -107,6 +107,7 @@ CREATE TABLE audit (
 CREATE UNIQUE INDEX audit_by_seq ON audit (seq);
 CREATE INDEX audit_of_ask ON audit (ask_id) WHERE ask_id IS NOT NULL;
 CREATE INDEX audit_of_call ON audit (call_id, action) WHERE call_id IS NOT NULL;
+CREATE INDEX audit_of_freezes ON audit (at, id) WHERE action IN ('freeze.made', 'freeze.ended');
 CREATE INDEX audit_unsealed ON audit (id) WHERE seq IS NULL;
 
 CREATE TABLE audit_head (
@@ -750,6 +751,7 @@ CREATE TABLE requests (
   used_by TEXT,
   used_at INTEGER,
   inquiries TEXT,
+  run TEXT,
   UNIQUE (asker, ref)
 ) STRICT;
 CREATE INDEX addressed_asks_due ON requests (expires_at) WHERE state = 'open';
@@ -762,6 +764,7 @@ CREATE INDEX requests_of_askers_prompts ON requests (asker, prompt_of, created_a
 CREATE INDEX requests_of_functions ON requests (asker, fn, settled_at) WHERE fn IS NOT NULL AND state = 'answered';
 CREATE UNIQUE INDEX requests_of_plans ON requests (plan, plan_ord) WHERE plan IS NOT NULL;
 CREATE INDEX requests_of_prompts ON requests (prompt_of, created_at, ask_id) WHERE prompt_of IS NOT NULL;
+CREATE INDEX requests_of_runs ON requests (run, created_at, ask_id) WHERE run IS NOT NULL;
 CREATE INDEX requests_pressed ON requests (press_due_at) WHERE press_due_at IS NOT NULL;
 CREATE INDEX requests_waited_for ON requests (waited_until) WHERE state = 'open' AND waited_until IS NOT NULL;
 

@@ -26,6 +26,7 @@ import type {
   OwnConversationPage,
   Precedents,
   Receivers,
+  Run,
   Snoozed,
   StandIns,
   TaskReview,
@@ -64,6 +65,8 @@ export type {
   PlanEvidence,
   Precedents,
   Receivers,
+  Run,
+  RunEntry,
   Snoozed,
   StandIns,
   TypedArgument,
@@ -236,6 +239,16 @@ export class Inbox {
   /** Reads earlier decisions on the function of a call, and what differs now. @throws {ParleyError} `NOT_FOUND` */
   async precedents(id: string, options: CallOptions = {}): Promise<Precedents> {
     return this.#connection.call("GET", `${askPath(id)}/precedents`, options);
+  }
+
+  /**
+   * Reads one page of the run or task that an ask is part of, the newest entry first: of the asks that this person may
+   * read alone. It is empty for an ask that is part of no run.
+   *
+   * @throws {ParleyError} `NOT_FOUND`
+   */
+  async run(id: string, { signal, ...query }: Before & { limit?: number | undefined } = {}): Promise<Run> {
+    return this.#connection.call("GET", `${askPath(id)}/run`, { query, signal });
   }
 
   /** Reads waiting calls of one agent and function; `id` is that of `alike`. @throws {ParleyError} `NOT_FOUND` */

@@ -56,6 +56,7 @@ export type {
 } from "../../src/wire/hand-on.ts";
 export type { WireInquiredAsk as InquiredAsk } from "../../src/wire/inquiry.ts";
 export type { WirePrecedents as Precedents } from "../../src/wire/precedent.ts";
+export type { WireRun as Run, WireRunEntry as RunEntry } from "../../src/wire/run.ts";
 export type {
   FinishBody as JobEnd,
   LogBody as JobLog,

@@ -27,6 +27,7 @@ import "./precedent.ts";
 import "./question.ts";
 import "./receipt.ts";
 import "./a2h/request.ts";
+import "./run.ts";
 import "./server-state.ts";
 import "./server.ts";
 import "./session.ts";

@@ -1,12 +1,12 @@
 /** Asks to people, as the inbox shows them, and decisions on them (docs/how-to/inbox.md). */
 import { z } from "zod";
-import { SANDBOXES } from "../core/model/sandbox.ts";
 import { VIAS } from "../requests/model/request.ts";
 import { SILENCES } from "../requests/model/view.ts";
 import { WireCallOutcome } from "./a2h/request.ts";
 import { later, text } from "./fields.ts";
 import { handedBy, handedOn } from "./hand-on.ts";
 import { inquiriesField } from "./inquiry.ts";
+import { taskField } from "./task-of-ask.ts";
 
 const orNull = z.string().nullable();
 const kind = z.enum(["approval", "reply", "value"]);
@@ -313,17 +313,8 @@ export const WireInboxAsk = z
     handed_by: handedBy,
     handed_on: handedOn,
     standing_until: orNull.describe("When that would end, approved now"),
-    task: z
-      .object({
-        repo: z.string(),
-        id: z.string(),
-        attempt: z.int(),
-        about: z.enum(["review", "conflict", "wish"]),
-        agent: orNull,
-        sandbox: z.enum(SANDBOXES).nullable(),
-      })
-      .nullable()
-      .describe("The task of a coding agent that it is about, and what of it"),
+    has_run: z.boolean().describe("It is part of a run, of which there is a timeline"),
+    task: taskField,
   })
   .meta({ id: "InboxAsk", description: "An ask to people, with what the signed-in person may do about it." });
 export type WireInboxAsk = z.output<typeof WireInboxAsk>;

@@ -5,10 +5,14 @@ import { countAnswerIfOpen, insertQuestion } from "../../src/questions/store/que
 import { one, storeNow, type Db, type Tx } from "../../src/core/store/db.ts";
 import { migrate } from "../../src/core/store/migrate.ts";
 import { openPostgres } from "../../src/core/store/postgres/postgres.ts";
+import { listNoted } from "../../src/core/store/noted.ts";
+import { freezeNotesSince } from "../../src/policy/store/freezes.ts";
+import { listRunNotes } from "../../src/requests/store/runs.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { freshDatabase } from "../support/fresh-database.ts";
 
 const MANY = 5000;
+const OF_ONE_RUN = 20;
 /** After so many runs on one connection PostgreSQL thinks of keeping a plan for good. */
 const RUNS_BEFORE_A_PLAN_IS_KEPT = 5;
 /** The row itself, found once to be changed and once more to be returned, and the same for an answer's question. */
@@ -107,3 +111,39 @@ for (const [what, kind] of [
     }
   });
 }
+
+it("reads a page of a run by its indexes on PostgreSQL, however many others there are", async () => {
+  const db = await openPostgres({
+    url: await freshDatabase(),
+    onError: (error) => assert.fail(error),
+    waitMs: 60_000,
+    poolSizes: { transactions: 1, reads: 1 },
+  });
+  try {
+    await migrate(db);
+    await db.transact(async (tx) => {
+      await tx.all(sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, state,
+          version, created_at, expires_at, wire, run)
+        SELECT 'ask_' || i, 'a2h', 'agent:bot', 'call:' || i, 'h', 't', '', '{}', 'reply', '{}', 'open', 1, i, i + 1, '{}',
+          'run-' || (i / ${OF_ONE_RUN}) FROM generate_series(0, ${MANY - 1}) AS i`);
+      await tx.all(sql`INSERT INTO request_recipients (reader, ask_id) SELECT 'h_ana', ask_id FROM requests`);
+      await tx.all(sql`INSERT INTO audit (at, action, ask_id, entry, data)
+        SELECT created_at, 'function_call.created', ask_id, '{}', '{}' FROM requests`);
+      await tx.all(sql`ANALYZE`);
+    });
+    const { value } = await db.transact(async (tx) => {
+      const read = () =>
+        tx.all<{ name: string; rows: number }>(
+          sql`SELECT relname AS name, seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables
+            WHERE relname IN ('audit', 'requests') ORDER BY relname`,
+        );
+      const notes = await listRunNotes(tx, { run: "run-7", readers: ["h_ana"] }, { before: undefined, limit: 5 });
+      assert.equal(notes.length, 5);
+      await listNoted(tx, freezeNotesSince(0), { before: undefined, limit: 5 });
+      return read();
+    });
+    for (const { name, rows } of value) assert.ok(rows <= 3 * OF_ONE_RUN, `${rows} rows of ${name} were read`);
+  } finally {
+    await db.close();
+  }
+});

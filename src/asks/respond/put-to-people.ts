@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import { sha256Digest } from "../../lib/json/exact-json.ts";
 import type { Request, Audience, ForeignSchema, GuardedArguments } from "../../requests/model/request.ts";
+import { TASK_OF_JOB } from "../../requests/model/run.ts";
 import { consentText } from "../../requests/model/consent.ts";
 import { seedKey } from "../model/decision-key.ts";
 import type { PolicyInput } from "../../policy/model/policy.ts";
@@ -73,6 +74,8 @@ export interface PeoplePlan {
   keep: { key: string; role: string | null; policyVersion: string } | null;
   /** The asker's name, as people know it. */
   asker: string;
+  /** The task whose agent asks; null for any other executor. */
+  task: { repo: string; id: string } | null;
   /** The arguments of its call that hold a secret. */
   guarded: Awaited<ReturnType<typeof guardedOf>>;
 }
@@ -114,6 +117,7 @@ export async function askPeopleIn(
       step_id: ask.stepId,
       relay_ask: ask.id,
       ask_type: ask.type,
+      ...(plan.task && { [TASK_OF_JOB]: plan.task }),
       standing: plan.isGrantable,
       policy_trace: plan.trace,
       ...(plan.keep && { keep: keepingOf(ctx, ask, plan.keep) }),

@@ -20,7 +20,7 @@ import {
 } from "../store/asks.ts";
 import { transact } from "../../core/store/transact.ts";
 import { noteObserved, noteSpared } from "../../policy/grants.ts";
-import { askerOf, mayNotAllow } from "../jobs/asker.ts";
+import { askerOf, mayNotAllow, taskOfJob } from "../jobs/asker.ts";
 import { askPeopleIn, type PeoplePlan } from "./put-to-people.ts";
 import { askPublicIn, type PublicPlan } from "./put-to-public.ts";
 import { settleAskIn, type EndedIn, type NewAskAnswer } from "../end/settle.ts";
@@ -110,7 +110,7 @@ export async function enterStage(ctx: Context, ask: Ask, to: Advance): Promise<A
 export async function handToPeople(
   ctx: Context,
   ask: Ask,
-  plan: Omit<PeoplePlan, "asker" | "before">,
+  plan: Omit<PeoplePlan, "asker" | "task" | "before">,
   { judged }: { judged: PolicyDecision },
 ): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -118,7 +118,8 @@ export async function handToPeople(
     if (!job || held?.ask.status !== "PENDING" || held.ask.addressedId !== null) return;
     const before = await findSameOfEarlierEpoch(tx, ask.jobId, ask.epoch, held.sameHash);
     const decided = before && (await findAnswer(tx, before.ask.id));
-    const whole = { ...plan, before: decided?.answer ?? null, asker: askerOf(ask, job.job) };
+    const whose = { asker: askerOf(ask, job.job), task: taskOfJob(job.job) };
+    const whole = { ...plan, before: decided?.answer ?? null, ...whose };
     const handed = await askPeopleIn(ctx, tx, held, whole);
     if (handed && mayBeJoined(ask, job.job)) await moveJoined(tx, handed);
     if (handed) tellFact(tx, { kind: "escalated", ask: handed.ask, job: job.job });

@@ -55,7 +55,7 @@ const SEALED_AT_ONCE = 100;
 const sha256 = (text: string): string => hash("sha256", text);
 
 /** Returns the agent as the record names it: by the name its key was issued for, or as `open:…`. */
-function auditedAgent(principal: string): string {
+export function auditedAgent(principal: string): string {
   return principal.replace(/^agent:/, "");
 }
 

@@ -27,6 +27,7 @@ import { absences } from "./migrations/0045-absences.ts";
 import { inquiries } from "./migrations/0046-inquiries.ts";
 import { callOutcomes } from "./migrations/0047-call-outcomes.ts";
 import { freezes } from "./migrations/0048-freezes.ts";
+import { runs } from "./migrations/0049-runs.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -57,6 +58,7 @@ const MIGRATIONS: readonly Migration[] = [
   inquiries,
   callOutcomes,
   freezes,
+  runs,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

@@ -104,3 +104,7 @@ export async function insertFreeze(tx: Tx, freeze: Freeze): Promise<void> {
 export async function deleteFreeze(tx: Tx, id: string): Promise<boolean> {
   return (await first(tx, sql`DELETE FROM freezes WHERE freeze_id = ${id} RETURNING freeze_id`)) !== undefined;
 }
+
+/** The freezes and thaws `u` from a time on, as `listNoted` finds them; the condition is that of the index of freezes. */
+export const freezeNotesSince = (at: number): Sql =>
+  sql`WHERE u.action IN ('freeze.made', 'freeze.ended') AND u.at >= ${at}`;

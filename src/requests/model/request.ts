@@ -277,6 +277,8 @@ export interface Request {
   promptOf?: string;
   /** The request of the plan whose call it is: that one is shown and decided, and ends it. */
   plan?: RequestId;
+  /** The key of the run or task of its agent; left out where it names none, and where it is older than runs. */
+  run?: string;
   /** Nobody waits for it from then on, and it is withdrawn; left out where it is open until its deadline. */
   waitedUntil?: number;
   /** Decisions that were pressed and can still be undone, one of each person; left out without any. */

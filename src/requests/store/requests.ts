@@ -6,6 +6,7 @@ import type { RequestCounts } from "../model/asker-bounds.ts";
 import { readKinds } from "../../core/store/read-kinds.ts";
 import { ALL_READERS, isJoint } from "../model/audience.ts";
 import type { ListPosition } from "../../core/model/list-page.ts";
+import { runOf } from "../model/run.ts";
 import type { Counted } from "../model/settle.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { flag, json, optional, rowsOf, type RowOf } from "../../core/store/rows.ts";
@@ -45,6 +46,7 @@ export const requestRows = rowsOf<Request>()({
   conversation: optional("conversation"),
   promptOf: optional("prompt_of"),
   plan: optional("plan"),
+  run: optional("run"),
   waitedUntil: optional("waited_until"),
   presses: optional(json("presses")),
   inquiries: optional(json("inquiries")),
@@ -110,11 +112,11 @@ export async function insertRequestIfNew(
     tx,
     sql`INSERT INTO requests (ask_id, door, asker, ref, same_hash, title, words, form, kind, fn, audience, digest,
         state, version, created_at, expires_at, wire, conversation, prompt_of, lease_ms, waited_until, plan,
-        plan_ord)
+        plan_ord, run)
       VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.ref}, ${ask.sameHash}, ${ask.title}, ${ask.words},
         ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${fnOf(ask.form)}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
         (SELECT parley_now()), ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null},
-        ${promptOf}, ${leaseMs}, ${waitedUntil}, ${ask.plan ?? null}, ${ask.planOrd ?? null})
+        ${promptOf}, ${leaseMs}, ${waitedUntil}, ${ask.plan ?? null}, ${ask.planOrd ?? null}, ${runOf(ask)})
       ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at, waited_until, ${FROZEN}`,
   );
   if (!row) return undefined;
@@ -131,17 +133,9 @@ type StoredTimes = Pick<RequestRow, "created_at" | "expires_at" | "waited_until"
 /** Returns a new request as it is stored, without reading its arguments back. */
 function newlyStored(ask: NewRequest, row: StoredTimes): Request {
   const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation, promptOf, plan } = ask;
+  const run = runOf(ask);
   return {
-    id,
-    door,
-    asker,
-    ref,
-    title,
-    words,
-    form,
-    audience,
-    digest,
-    wire,
+    ...{ id, door, asker, ref, title, words, form, audience, digest, wire },
     state: "open",
     version: 1,
     createdAt: row.created_at,
@@ -152,6 +146,7 @@ function newlyStored(ask: NewRequest, row: StoredTimes): Request {
     ...(conversation != null && { conversation }),
     ...(promptOf !== undefined && { promptOf }),
     ...(plan !== undefined && { plan }),
+    ...(run !== null && { run }),
     ...(row.waited_until !== null && { waitedUntil: row.waited_until }),
   };
 }

@@ -181,6 +181,7 @@ const BROWSER: Operations = {
   "GET /people/me/asks/{id}/alike": { id: "listAlikeCalls" },
   "GET /people/me/asks/{id}/evidence/{n}": { id: "readEvidenceImage", reply: BYTES },
   "GET /people/me/asks/{id}/precedents": { id: "listPrecedents" },
+  "GET /people/me/asks/{id}/run": { id: "readRun" },
   "GET /people/me/batches/{id}": { id: "readBatch" },
   "POST /people/me/decisions": { id: "decideBatch" },
   "POST /people/me/undo": { id: "undoDecisions" },

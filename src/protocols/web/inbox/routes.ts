@@ -41,6 +41,7 @@ import { canonicalArguments } from "./given-arguments.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { inquiryRoutes } from "./inquiry-routes.ts";
+import { runRoutes } from "./run-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
 import { undoRoutes } from "./undo-routes.ts";
 import { parseDecision } from "./parse-decision.ts";
@@ -92,6 +93,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     awayRoutes(app, door);
     freezeRoutes(app, door);
     precedentRoutes(app, door);
+    runRoutes(app, door);
   };
 }
 
@@ -221,6 +223,7 @@ async function wholeFor(
     may_decide: mayDecide,
     keep_until: keepUntil,
     principal: request.asker,
+    has_run: request.run !== undefined,
     may_freeze: await mayFreezeAsker(ctx, request.asker, person),
     may_stand: mayStand,
     snoozed_until: until === null ? null : wireTime(until),
