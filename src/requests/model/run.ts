@@ -49,7 +49,7 @@ interface Note {
 
 const NOUNS = ["function_call", "human_contact", "message"] as const;
 
-/** What the record notes about a request, behind the noun. */
+/** The notes of the record about a request, behind the noun. */
 const EVENTS: Readonly<Record<string, RunEvent>> = {
   created: "asked",
   pressed: "pressed",
@@ -64,7 +64,7 @@ const EVENTS: Readonly<Record<string, RunEvent>> = {
   inquiry_answered: "inquiry_answered",
 };
 
-/** What the record notes about a call after its approval; of a call of a plan nothing else is its own. */
+/** The notes of the record about a call after its approval; a call of a plan has no other entries. */
 const LATER_EVENTS: Readonly<Record<string, RunEvent>> = {
   "function_call.claimed": "started",
   "function_call.used": "started",

@@ -54,7 +54,7 @@ function placeIn(source: number, before: RunPlace): PlaceBefore {
   return { at: source < before.source ? before.at + 1 : before.at, id: 0 };
 }
 
-/** What the record notes of the requests of a run. */
+/** Reads the notes of the record about the requests of a run. */
 async function readRunNotes(ctx: Context, run: RunReader, page: Parameters<RunSource>[2]): Promise<RunEntry[]> {
   const notes = await listRunNotes(ctx.db, run, page);
   const ids = [...new Set(notes.flatMap(({ subjectId }) => subjectId ?? []))];

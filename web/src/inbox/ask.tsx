@@ -21,20 +21,28 @@ import { Emphasised, Prose } from "../parts/prose.tsx";
 import { isFree, ownPress } from "./pressed.ts";
 import { useAsk } from "./queries.ts";
 import { Reply } from "./reply.tsx";
+import { runIn } from "./run-place.ts";
 import { text } from "./text.ts";
 import type { ListedAsk, WholeAsk } from "./wire.ts";
 
 const loading = () => <Loading rows={3} />;
 
-/** One ask, in whatever state it is for the person in front of it. */
-export function Ask(props: {
+interface Place {
   id: string;
   /** The one that is opened after this. */
   next: ListedAsk | undefined;
   /** The one that was decided or put aside just before. */
   before: WholeAsk | undefined;
-}) {
-  const { id, next, before } = props;
+}
+
+/** One ask, or the timeline of the run that one is part of. */
+export function Ask(place: Place) {
+  const run = runIn(place.id);
+  return run === null ? <OneAsk {...place} /> : <Run ask={run} />;
+}
+
+/** One ask, in whatever state it is for the person in front of it. */
+function OneAsk({ id, next, before }: Place) {
   const { data: ask, error, refetch } = useAsk(id);
   useTitle(ask ? headOf(ask) : text.title);
   useEffect(() => void Outcome.load(), []);
@@ -87,6 +95,7 @@ function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
 
 /** It shows after a decision, and is there by then. */
 const Outcome = later(async () => (await import("./outcome.tsx")).Outcome, loading);
+const Run = later(async () => (await import("./run.tsx")).Run, loading);
 /** A review draws diffs, as the tasks of Run do. */
 const Review = later(async () => (await import("../console/tasks/inbox-review.tsx")).InboxReview, loading);
 /** The ask can be decided without them. */

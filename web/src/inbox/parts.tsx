@@ -1,11 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { serverNow } from "../api.ts";
+import { besideList } from "../filter.ts";
 import { ago, day } from "../format.ts";
 import { locale } from "../language.ts";
 import { moment } from "../moment.ts";
 import { useServerNow } from "../parts/time-left.tsx";
 import styles from "./parts.module.css";
 import { Prose } from "../parts/prose.tsx";
+import { Link } from "../router.tsx";
+import { runPath } from "./run-place.ts";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
 
@@ -94,6 +97,11 @@ export function Facts({ ask }: { ask: WholeAsk }) {
           </Fact>
         )}
       </dl>
+      {ask.has_run && (
+        <p>
+          <Link href={besideList(runPath(ask.id))}>{text.ask.wholeRun}</Link>
+        </p>
+      )}
     </section>
   );
 }

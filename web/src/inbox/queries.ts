@@ -59,6 +59,7 @@ export function refresh(id: string | null): void {
   void queries.invalidateQueries({ queryKey: id === null ? ["ask"] : ["ask", id] });
   void queries.invalidateQueries({ queryKey: ["batch"] });
   void queries.invalidateQueries({ queryKey: ["talk"] });
+  void queries.invalidateQueries({ queryKey: ["run"] });
   void queries.invalidateQueries({ queryKey: ["freezes"] });
   if (id === null) void queries.invalidateQueries({ queryKey: ["away"] });
 }

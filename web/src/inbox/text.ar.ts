@@ -105,6 +105,7 @@ export const text: InboxTexts = {
     facts: "تفاصيل",
     agent: "الطالب",
     run: "التشغيل",
+    wholeRun: "كل ما في هذا التشغيل",
     asked: "سُئل في",
     deadline: "الموعد النهائي",
     silence: "عند عدم الرد",

@@ -101,6 +101,7 @@ export const text: InboxTexts = {
     facts: "Angaben",
     agent: "Gefragt von",
     run: "Lauf",
+    wholeRun: "Alles aus diesem Lauf",
     asked: "Gefragt am",
     deadline: "Frist",
     silence: "Ohne Antwort",

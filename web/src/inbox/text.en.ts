@@ -94,6 +94,7 @@ export const text = {
     facts: "About this",
     agent: "Asked by",
     run: "Run",
+    wholeRun: "Everything of this run",
     asked: "Asked",
     deadline: "Deadline",
     silence: "On silence",

@@ -15,6 +15,7 @@ export type {
   InboxOption as AskOption,
   InboxPage as AskPage,
   PlanEvidence as Evidence,
+  RunEntry,
   TypedArgument,
 } from "@parley/sdk/inbox";
 

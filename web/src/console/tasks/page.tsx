@@ -140,6 +140,8 @@ export function TaskFacts({ task }: { task: WholeTask }) {
 export function Asks({ path, under }: { path: string; under: readonly string[] }) {
   const pages = usePages<TaskAsk>([...under, "asks"], `${path}/asks`, "asks");
   const asks = pages.rows ?? [];
+  // Each of them leads to the timeline of the whole task.
+  const card = asks.find(({ url }) => url)?.url;
   return (
     <Section title={text.page.asks}>
       {pages.error && !pages.rows && <Problem error={pages.error} />}
@@ -158,6 +160,11 @@ export function Asks({ path, under }: { path: string; under: readonly string[] }
         ))}
       </ol>
       <MoreOf pages={pages} label={appText.more} />
+      {card !== undefined && (
+        <Link href={new URL(card, location.origin).pathname.replace("/inbox/", "/inbox/run-")}>
+          {text.page.wholeTask}
+        </Link>
+      )}
     </Section>
   );
 }

@@ -96,6 +96,7 @@ export const text: TaskTexts = {
     ref: "المرجع",
     change: "التغيير",
     answerInInbox: "الإجابة في الوارد",
+    wholeTask: "كل ما في هذه المهمة",
     attempts: "المحاولات",
     noAttempts: "لم تبدأ أي محاولة.",
     ended: (outcome) => STATES[outcome as TaskState] ?? isolated(outcome.replaceAll("_", " ")),

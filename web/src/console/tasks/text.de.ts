@@ -91,6 +91,7 @@ export const text: TaskTexts = {
     ref: "Ref",
     change: "Änderung",
     answerInInbox: "Im Eingang antworten",
+    wholeTask: "Alles aus dieser Aufgabe",
     attempts: "Versuche",
     noAttempts: "Noch hat keiner begonnen.",
     ended: (outcome) => STATES[outcome as TaskState] ?? outcome.replaceAll("_", " "),

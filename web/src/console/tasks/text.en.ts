@@ -94,6 +94,7 @@ export const text = {
     ref: "Ref",
     change: "Change",
     answerInInbox: "Answer in the inbox",
+    wholeTask: "Everything of this task",
     attempts: "Attempts",
     noAttempts: "None has begun.",
     ended: (outcome: string) => outcome.replaceAll("_", " "),
