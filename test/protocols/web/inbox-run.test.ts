@@ -129,7 +129,9 @@ for (const on of DATABASES) {
       await decide(bo, done, false);
       // Nothing waits for whose agent it is.
       await ctx().db.transact((tx) =>
-        tx.all(sql`UPDATE requests SET state = ${"cancelled"}, settled_at = created_at, outcome = ${"{}"} WHERE ask_id = ${own.id}`),
+        tx.all(
+          sql`UPDATE requests SET state = ${"cancelled"}, settled_at = created_at, outcome = ${"{}"} WHERE ask_id = ${own.id}`,
+        ),
       );
       const { id } = await freeze(ctx(), before, { ...by, reason: "Runs wild" });
       await world().advance(1000);
