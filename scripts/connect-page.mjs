@@ -45,7 +45,8 @@ async function rowText([name, { load }]) {
 function endsText({ after }) {
   if (!after) return "no: it has no event after a tool that names the use";
   const by = `yes, by ${after.events.map((event) => `\`${event}\``).join(", ")}`;
-  return after.untold === "" ? by : `${by}; not ${after.untold}`;
+  const notes = after.givesNotes ? "; its model reads notes" : "";
+  return after.untold === "" ? `${by}${notes}` : `${by}; not ${after.untold}${notes}`;
 }
 
 const page = readFileSync(PAGE, "utf8");

@@ -85,6 +85,8 @@ export const REFUSALS = {
   cannot_ask_back: { kind: "conflict", says: "The agent of this request cannot be asked back." },
   inquiry_not_found: { kind: "not_found", says: "There is no such inquiry." },
   inquiry_answered: { kind: "conflict", says: "This inquiry has another answer already." },
+  reads_no_notes: { kind: "conflict", says: "The agent of this request reads no notes while it works." },
+  note_limit: { kind: "conflict", says: "20 notes wait for this agent already." },
   inquiry_limit: { kind: "conflict", says: "The agent of a request can be asked back 10 times." },
   escalation_limit: { kind: "conflict", says: "A request can be escalated 10 times." },
   unknown_option: { kind: "invalid", says: "This option was not offered." },
@@ -113,6 +115,7 @@ export const REFUSALS = {
   dependency_cycle: { kind: "conflict", says: "The task would depend on itself." },
   review_conflict: { kind: "conflict", says: "This work is not up for review any more." },
   task_not_ended: { kind: "conflict", says: "The task has not ended without a result." },
+  task_over: { kind: "conflict", says: "The task is over: nobody works on it." },
   task_ending: { kind: "unavailable", says: "Processes of the task are still there." },
   policy_entry_not_found: {
     kind: "not_found",

@@ -20,6 +20,7 @@ import type {
   InboxCounts,
   InboxDecision,
   InboxPage,
+  AgentNotes,
   InquiredAsk,
   NewFreeze,
   OwnConversation,
@@ -58,6 +59,8 @@ export type {
   InboxDecision,
   InboxOption,
   InboxPage,
+  AgentNote,
+  AgentNotes,
   InquiredAsk,
   NewFreeze,
   OwnConversation,
@@ -183,6 +186,17 @@ export class Inbox {
    */
   async askBack(id: string, question: string, options: CallOptions = {}): Promise<InquiredAsk> {
     return this.#connection.call("POST", `${askPath(id)}/inquiries`, { ...options, body: { text: question } });
+  }
+
+  /**
+   * Sends a note to the agent of an open ask, which reads it at its next turn; it decides nothing. The `notes` of an ask
+   * are null where its agent reads none.
+   *
+   * @throws {ParleyError} `NOT_FOUND`, `NOT_ASKED`; `READS_NO_NOTES`; `NOTE_LIMIT` where 20 notes wait;
+   *   `VALIDATION_ERROR`; `ALREADY_DECIDED`, `EXPIRED`, `CANCELLED`
+   */
+  async note(id: string, words: string, options: CallOptions = {}): Promise<AgentNotes> {
+    return this.#connection.call("POST", `${askPath(id)}/notes`, { ...options, body: { text: words } });
   }
 
   /** Reads what is frozen: for an admin all, for others everything, their own agents, and agents that wait for them. */

@@ -24,8 +24,13 @@ export type {
 } from "../../src/wire/conversation.ts";
 export type { FreezeBody as NewFreeze, WireFreeze as Freeze, WireFreezes as Freezes } from "../../src/wire/freeze.ts";
 export type {
+  AgentNoteBody as NewAgentNote,
+  WireAgentNote as AgentNote,
+  WireAgentNotes as AgentNotes,
+} from "../../src/wire/agent-note.ts";
+export type { WireAlike as Alike } from "../../src/wire/alike.ts";
+export type {
   InboxDecisionBody as InboxDecision,
-  WireAlike as Alike,
   WireArgumentRow as ArgumentRow,
   WireEditedCall as EditedCall,
   WireAskToPeople as AskToPeople,

@@ -41,6 +41,8 @@ export interface UseOver extends Pick<AgentPrompt, "session" | "tool" | "input" 
   status?: string | undefined;
   /** The value that the tool returned; people are shown its digest alone. */
   result?: unknown;
+  /** The event after which the agent takes notes of people; left out where it takes none, as within an agent below it. */
+  takesNotesAt?: string | undefined;
 }
 
 /** The events by which an agent tells that a use of a tool is over. */
@@ -52,6 +54,8 @@ export interface AfterTool {
   read(bytes: Uint8Array): UseOver | null;
   /** Returns the input of a prompt as those events have it; null for a prompt about which they tell nothing. Left out, it is alike. */
   inputOf?(prompt: Pick<AgentPrompt, "tool" | "input">): Readonly<Record<string, unknown>> | null;
+  /** True where these hooks can give the agent notes of people, as the context of an event. */
+  givesNotes?: boolean;
 }
 
 /** A decision about a prompt; undecided leaves it to what the agent's user has configured. */

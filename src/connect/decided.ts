@@ -17,7 +17,7 @@ import {
 import { editSchema, withoutFolder } from "./prompt-json.ts";
 import { chosenIn, contactOf } from "./prompt-questions.ts";
 import { type CallOfHook, receiptProblem } from "./receipt.ts";
-import { endMarkOf, useOf } from "./use-over.ts";
+import { endMarkOf, runOfSession, useOf } from "./use-over.ts";
 
 /** An agent ends its hook two minutes after the time of people, and may run the tool then: nothing is waited for so long. */
 const LATEST_MS = 90_000;
@@ -72,7 +72,9 @@ export async function decided(
     };
   }
   const endMark = how.reports ? endMarkOf(agent, prompt) : undefined;
-  const named = { ...prompt, agentName: agent.name, editable: agent.takesEdits && prompt.isExact, endMark };
+  const readsNotes = endMark !== undefined && agent.after?.givesNotes === true;
+  const editable = agent.takesEdits && prompt.isExact;
+  const named = { ...prompt, agentName: agent.name, editable, endMark, readsNotes };
   using latest = openLatest(way, how);
   const asked = { ...way, signal: AbortSignal.any([way.signal, latest.signal]) };
   try {
@@ -102,6 +104,8 @@ interface NamedPrompt extends AgentPrompt {
   editable: boolean;
   /** The digest by which the end of the use finds the request; nothing where no end is promised. */
   endMark: string | undefined;
+  /** A hook after a tool gives it the notes of people. */
+  readsNotes: boolean;
 }
 
 /** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
@@ -183,16 +187,17 @@ async function answered(
  * time share a request, and the prompt waits only for as long as its hook does (spec/a2h 21).
  */
 function namesOf({ leaseSeconds }: WayToPeople, prompt: NamedPrompt, part = 0) {
-  const { agentName: agent, session, subagent, folder, endMark } = prompt;
+  const { agentName: agent, session, subagent, folder, endMark, readsNotes } = prompt;
   const use = useOf(prompt, part);
   return {
-    run_id: printable(session).slice(0, 256),
+    run_id: runOfSession(session),
     call_id: `${agent}:${Buffer.from(systemRandom(16)).toString("hex")}`,
     agent_prompt: {
       agent,
       lease_seconds: leaseSeconds,
       ...(use !== undefined && { use }),
       ...(part === 0 && endMark !== undefined && { use_digest: endMark }),
+      ...(readsNotes && { reads_notes: true }),
       ...(subagent !== undefined && { subagent: shortened(subagent, 200) }),
       // In an approval the folder is among the arguments.
       ...(part > 0 && folder !== undefined && { folder: shortened(folder, 1000) }),

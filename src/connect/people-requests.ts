@@ -120,9 +120,26 @@ async function withdraw(place: ServerAccess, kind: Kind, callId: string): Promis
   await send({ ...rest, signal: soon.signal }, "POST", path, body).catch(() => undefined);
 }
 
-/** Tells the server once how a use of a tool ended; it says nothing about whether a request of it was known. @throws {Error} */
-export async function tellUseOver(place: ServerAccess, report: object): Promise<void> {
-  await exchange(place, "POST", `${BASE}/agent_prompts/outcome`, JSON.stringify(report));
+/**
+ * Tells the server once how a use of a tool ended; it says nothing about whether a request of it was known. Returns the
+ * notes of people that wait for the agent, as it reads them; none from a server of an earlier version.
+ *
+ * @throws {Error}
+ */
+export async function tellUseOver(place: ServerAccess, report: object): Promise<{ id: string; text: string }[]> {
+  const reply = await exchange(place, "POST", `${BASE}/agent_prompts/outcome`, JSON.stringify(report));
+  const { notes } = reply.status === 200 ? parsed(reply.bytes) : {};
+  return Array.isArray(notes) ? notes.filter(isNote) : [];
+}
+
+function isNote(value: unknown): value is { id: string; text: string } {
+  const { id, text } = Object(value) as Record<string, unknown>;
+  return typeof id === "string" && typeof text === "string";
+}
+
+/** Tells the server that the agent of a session has these notes. @throws {Error} */
+export async function tellNotesGiven(place: ServerAccess, given: { run_id: string; notes: string[] }): Promise<void> {
+  await exchange(place, "POST", `${BASE}/agent_prompts/notes`, JSON.stringify(given));
 }
 
 const TEXTS = ["comment", "response", "response_option_name", "consent_digest", "receipt", "receipt_key", "ask_id"];

@@ -1,4 +1,5 @@
 import { canonicalExact, sha256Digest } from "../lib/json/exact-json.ts";
+import { printable } from "../lib/printable.ts";
 import type { AgentPrompt, PromptingAgent, UseOver } from "./agent.ts";
 
 /** The session of the prompts by which people try a hook: nothing runs in it. */
@@ -30,6 +31,14 @@ export function marksOf(over: UseOver): UseMarks {
   return { ...(use !== undefined && { use }), ...(use_digest !== undefined && { use_digest }) };
 }
 
+/** Returns the id of the run that a session is, as its requests carry it. */
+export const runOfSession = (session: string): string => printable(session).slice(0, 256);
+
+/** Returns what an agent reads on standard output after a tool, so that its model has these texts at its next turn. */
+export function printedNotes(event: string, texts: readonly string[]): string {
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: texts.join("\n\n") } });
+}
+
 /** Returns the report about a use that is over, as `POST /agent_prompts/outcome` takes it; null for one that did not run. */
 export function reportOf({ name }: Pick<PromptingAgent, "name">, over: UseOver) {
   if (over.end === null) return null;
@@ -40,6 +49,7 @@ export function reportOf({ name }: Pick<PromptingAgent, "name">, over: UseOver) 
     tool,
     ...marksOf(over),
     outcome,
+    ...(over.takesNotesAt !== undefined && { run_id: runOfSession(over.session) }),
     ...(status !== undefined && { text: status }),
     ...(result_digest !== undefined && { result_digest }),
   };

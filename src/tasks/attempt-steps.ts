@@ -9,6 +9,8 @@ import { appendTaskEvents } from "./store/events.ts";
 import { lockTask, updateTask } from "./store/tasks.ts";
 import type { Tx } from "../core/store/db.ts";
 import { lockJob, renewLease } from "../asks/store/jobs.ts";
+import { noteGivenIn, type NamedNote } from "../requests/notes/give-notes.ts";
+import { runOfTask } from "../requests/model/agent-note.ts";
 import { transact } from "../core/store/transact.ts";
 import { createKeyIn } from "../access/create-key.ts";
 import { moveTaskIn } from "./move.ts";
@@ -96,9 +98,21 @@ export async function noteAttempt(
     // The attempt's own row is enough: nothing here concerns another task.
     const attempt = await updateAttempt(tx, held.attemptId, held.epoch, facts);
     if (!attempt || attempt.state === "ending") throw new NotHeld(held.attemptId);
-    await appendTaskEvents(tx, { repo: attempt.repo, id: attempt.id, attempt: attempt.n }, safe);
+    const { repo, id, n } = attempt;
+    const given = await noteGivenIn(tx, runOfTask(repo, id), notedIn(events));
+    await appendTaskEvents(tx, { repo, id, attempt: n }, [...safe.filter(isNoNote), ...given.map(noteEvent)]);
   });
 }
+
+const isNoNote = ({ type }: NewTaskEvent): boolean => type !== "note";
+
+/** Returns the ids of the notes that the agent has got by these events; a workshop tells of a note by its id alone. */
+function notedIn(events: readonly NewTaskEvent[]): string[] {
+  return events.flatMap(({ type, data: { id } }) => (type === "note" && typeof id === "string" ? [id] : []));
+}
+
+/** Returns a note that the agent has got, for the log of its task. */
+const noteEvent = ({ id, words, name }: NamedNote): NewTaskEvent => ({ type: "note", data: { id, text: words, by: name } });
 
 /** The task says why its attempt cannot go on for now, or, with null, nothing of the kind any more. @throws {NotHeld} */
 export async function noteTrouble(ctx: Context, held: Held, why: string | null): Promise<void> {

@@ -2,6 +2,8 @@ import type { Context } from "../context.ts";
 import { slugOf } from "./model/names.ts";
 import { isTaskOver, statusOfTask, type Task } from "./model/task.ts";
 import { cleanWords, exposeIn } from "../requests/create/clean-words.ts";
+import { runOfTask } from "../requests/model/agent-note.ts";
+import { deleteWaitingNotes } from "../requests/store/agent-notes.ts";
 import { Refusal } from "../refusals.ts";
 import { findLiveAttempt } from "./store/attempts.ts";
 import { listDependencies, replaceDependencies } from "./store/dependencies.ts";
@@ -94,6 +96,8 @@ async function putIn(
   const notes: AuditNote[] = [];
   const running = before && (await findLiveAttempt(tx, repo, id));
   if (running) notes.push(...(await endAttemptIn(tx, running, "superseded", by)));
+  // A note was meant for the work before.
+  if (before) await deleteWaitingNotes(tx, runOfTask(repo, id));
   // point: task-between-attempt-and-task
   const put = await putTask(tx, task);
   if (dependencies) await replaceDependencies(tx, repo, id, dependencies);

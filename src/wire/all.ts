@@ -2,7 +2,9 @@
 import "./a2h/error.ts";
 import "./relay/admin-view.ts";
 import "./relay/ask.ts";
+import "./agent-note.ts";
 import "./agent-prompt.ts";
+import "./alike.ts";
 import "./audit.ts";
 import "./batch.ts";
 import "./relay/cached-decision.ts";

@@ -5,6 +5,7 @@ import { SILENCES } from "../requests/model/view.ts";
 import { WireCallOutcome } from "./a2h/request.ts";
 import { later, text } from "./fields.ts";
 import { handedBy, handedOn } from "./hand-on.ts";
+import { WireAgentNote } from "./agent-note.ts";
 import { inquiriesField } from "./inquiry.ts";
 import { taskField } from "./task-of-ask.ts";
 
@@ -315,6 +316,10 @@ export const WireInboxAsk = z
     standing_until: orNull.describe("When that would end, approved now"),
     has_run: z.boolean().describe("It is part of a run, of which there is a timeline"),
     task: taskField,
+    notes: z
+      .array(WireAgentNote)
+      .nullable()
+      .describe("Notes of people to its agent at work, oldest first; null where it reads none"),
   })
   .meta({ id: "InboxAsk", description: "An ask to people, with what the signed-in person may do about it." });
 export type WireInboxAsk = z.output<typeof WireInboxAsk>;
@@ -342,24 +347,6 @@ export const WireEditedCall = z
   .object({ sentence: line.sentence, risk: line.risk, arguments: argumentRows.unwrap() })
   .meta({ id: "EditedCall", description: "A call with edited arguments, as its approval would run it." });
 export type WireEditedCall = z.output<typeof WireEditedCall>;
-
-export const WireAlike = z
-  .object({
-    patterns: z
-      .array(
-        z.object({
-          id: z.string().describe("A decision names the pattern by this."),
-          says: z.string().describe("What the pattern covers, in full"),
-          covered: z
-            .object({ calls: z.int(), approved: z.int(), rejected: z.int() })
-            .describe("What it covers of the last seven days, and what people decided about these"),
-        }),
-      )
-      .describe("The narrowest first"),
-    has_run: z.boolean().describe("The call names its session, to which a pattern can be bound"),
-  })
-  .meta({ id: "Alike", description: "What an admin may allow beside a call, so that people are not asked again." });
-export type WireAlike = z.output<typeof WireAlike>;
 
 export const InboxDecisionBody = z
   .object({

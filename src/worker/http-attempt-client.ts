@@ -11,7 +11,7 @@ import type { RepoRules } from "../tasks/model/rules.ts";
 import { sizedEvent } from "../tasks/model/event-size.ts";
 import type { NewTaskEvent } from "../tasks/model/task.ts";
 import type { WireWorkFacts, WorkReportBody } from "../wire/tasks/work.ts";
-import type { PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "../workshop/agents/agent.ts";
+import type { AgentNote, PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "../workshop/agents/agent.ts";
 import type { AttemptSpec } from "../workshop/attempt-assignment.ts";
 import { AttemptLost, type AttemptClient, type Progress, type Result } from "../workshop/attempt-client.ts";
 
@@ -109,6 +109,10 @@ export function openHttpAttemptClient(options: HttpAttemptClientOptions): HttpAt
     question: (ref, question, signal) =>
       askThrough<QuestionAnswer>(line, { ref, request: question, ...NOT_ANSWERED }, { signal, leaving }),
     withdraw: async (ref) => void (await say({ say: "withdraw", ref })),
+    async notes(known, signal) {
+      const until = AbortSignal.any([signal, leaving, line.ending]);
+      return (await say<{ notes: AgentNote[] }>({ say: "notes", known: [...known] }, until))?.notes ?? [];
+    },
     async trouble(why) {
       if (why === null && !isTroubled) return;
       isTroubled = why !== null;

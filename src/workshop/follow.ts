@@ -7,6 +7,7 @@ import { Asking } from "./asking.ts";
 import { AttemptLost, type AttemptClient, type Progress, type TaskRun } from "./attempt-client.ts";
 import { modelHosts, passedEnv } from "./sandbox/model-hosts.ts";
 import { signalProcess } from "./sandbox/processes.ts";
+import type { Clock } from "../lib/clock.ts";
 import { claimOf } from "./supervisor/claim.ts";
 import { attach, killAttempt, readLog, startSupervisor, type Link } from "./supervisor/start.ts";
 import type { SupervisorEnd, SupervisorLine, SupervisorOrder } from "./supervisor/lines.ts";
@@ -203,6 +204,26 @@ async function orderOf(
   };
 }
 
+const NOTES_AGAIN_MS = 15_000;
+
+/** Passes on the notes of people to the agent, each until a line of the supervisor says that the agent has it. */
+async function passNotes(
+  link: Pick<Link, "note">,
+  client: Pick<AttemptClient, "notes">,
+  { signal, clock }: { signal: AbortSignal; clock: Clock },
+): Promise<void> {
+  const passed: string[] = [];
+  while (!signal.aborted) {
+    const notes = await client.notes(passed, signal).catch(() => null);
+    for (const note of notes ?? []) {
+      link.note(note);
+      passed.push(note.id);
+    }
+    // A server of an earlier version knows no notes.
+    if (notes === null) await clock.sleep(NOTES_AGAIN_MS, signal);
+  }
+}
+
 /** Returns the last line; undefined when the supervisor went without one. */
 async function follow(
   link: Link,
@@ -227,6 +248,8 @@ async function follow(
   const reportedSeq = Math.max(after, work.logSeq);
   const reporter = openLineReporter(client, reportedSeq, run);
   const asking = new Asking(link, client, { leave, clock });
+  const whileFollowed = AbortSignal.any([leave, client.interrupting]);
+  void passNotes(link, client, { signal: whileFollowed, clock });
   try {
     // Requests reported before and not decided yet are made again. Nobody is asked twice for the same `ref`.
     for (const line of await readLog(work.folder, after)) if (line.seq <= reportedSeq) asking.remember(line);
@@ -277,6 +300,7 @@ function progressOf(line: SupervisorLine): Progress {
     case "ended":
       return line.usage ? { usage: line.usage } : {};
     case "message":
+    case "noted":
     case "tool":
     case "error":
     case "permission":
@@ -306,6 +330,8 @@ function eventsOf(line: SupervisorLine): NewTaskEvent[] {
     }
     case "question":
       return [{ type: "question", data: { ref: line.ref, text: line.wish.text, options: line.wish.options } }];
+    case "noted":
+      return [{ type: "note", data: { id: line.id } }];
     case "ended":
       return "error" in line.end ? [{ type: "error", data: { text: line.end.error } }] : [];
     case "started":

@@ -19,6 +19,8 @@ interface ClaudeSite extends HookedSite {
   /** Starts Claude Code, whose model takes its step: alone, or with a program in which its user sits. */
   release(isAttended?: boolean, ...flags: string[]): { ended: Promise<number | null>; stop(): void };
   told(): string;
+  /** The newest conversation, as its model read it. */
+  read(): string;
 }
 
 async function openSite(step: Step = RELEASE, type: "http" | "command" = "http"): Promise<ClaudeSite> {
@@ -49,6 +51,7 @@ async function openSite(step: Step = RELEASE, type: "http" | "command" = "http")
       return { ended, stop: () => void child.kill("SIGINT") };
     },
     told: () => model.results().join("\n"),
+    read: () => JSON.stringify(model.latest()),
     async [Symbol.asyncDispose]() {
       await model[Symbol.asyncDispose]();
       await stop(site.server);
@@ -106,6 +109,15 @@ describe("an unmodified Claude Code that sends its prompts by HTTP", { skip: isM
   });
 
   for (const type of ["http", "command"] as const) {
+    it(`gives its model a note of a person after the tool, by ${type}`, async () => {
+      await using site = await openSite(RELEASE, type);
+      const { ended } = site.release();
+      await site.note("Bash", "Count the stars next.");
+      await site.decide("Bash", APPROVE);
+      await ended;
+      assert.match(site.read(), /a person, by Parley\. It approves nothing.*Count the stars next\./);
+    });
+
     for (const [command, end] of [
       ["touch released.txt", "done"],
       ["mkdir sub; cd sub; touch ../released.txt; exit 3", "failed, exit 3"],

@@ -37,6 +37,8 @@ export interface HookedSite extends AsyncDisposable {
   post(title: string, body: object): Promise<void>;
   /** Decides the request with this id in the same way. */
   postTo(id: string, body: object): Promise<void>;
+  /** Sends a note to the agent whose only request has this title, once it waits. */
+  note(title: string, text: string): Promise<void>;
   /** Resolves with the ends of approved calls, once as many as these are reported: the state, and the words. */
   ends(count?: number): Promise<string[]>;
   /** Resolves once no request waits. */
@@ -129,6 +131,12 @@ function siteOf({ dataDir, phone, ...opened }: Opened): HookedSite {
     return read<WholeAsk>(id);
   };
   const { folder } = opened;
+  const send = async (path: string, body: object): Promise<void> => {
+    const headers = { authorization: `Bearer ${phone.PARLEY_KEY}`, "content-type": "application/json" };
+    const sent = { method: "POST", headers, body: JSON.stringify(body) };
+    const reply = await fetch(`${site.server.url}${path}`, sent);
+    assert.equal(reply.status, 200, await reply.text());
+  };
   const site: HookedSite = {
     ...opened,
     inbox,
@@ -141,16 +149,12 @@ function siteOf({ dataDir, phone, ...opened }: Opened): HookedSite {
     async post(title, body) {
       await site.postTo((await waiting(title)).id, body);
     },
+    async note(title, text) {
+      await send(`/people/me/asks/${(await waiting(title)).id}/notes`, { text });
+    },
     async postTo(id, body) {
       const { digest } = await read<WholeAsk>(id);
-      const headers = { authorization: `Bearer ${phone.PARLEY_KEY}`, "content-type": "application/json" };
-      const sent = JSON.stringify({ ...(digest !== null && { digest }), ...body });
-      const reply = await fetch(`${site.server.url}/people/me/asks/${id}/decision`, {
-        method: "POST",
-        headers,
-        body: sent,
-      });
-      assert.equal(reply.status, 200, await reply.text());
+      await send(`/people/me/asks/${id}/decision`, { ...(digest !== null && { digest }), ...body });
     },
     ends: (count = 1) =>
       until(() => {

@@ -60,6 +60,7 @@ for (const [name, agent] of Object.entries(RUNS)) {
         isReleased: site.isReleased(),
         isTried: site.isReleased("tried.txt"),
         ends: wantsEnd ? await site.ends() : [],
+        read: JSON.stringify(model.latest()),
       };
     }
 
@@ -81,6 +82,14 @@ for (const [name, agent] of Object.entries(RUNS)) {
         assert.deepEqual(ends, [end]);
       });
     }
+
+    it("are the way of a note to its model, which has it after the tool", async () => {
+      const { read } = await release(async (site) => {
+        await site.note(agent.tool, "Count the stars next.");
+        await site.decide(agent.tool, APPROVE);
+      });
+      assert.match(read, /a person, by Parley\. It approves nothing.*Count the stars next\./);
+    });
 
     it("keep a command from running that a person rejected, and give the reason", async () => {
       const { results, isReleased } = await release((site) => site.decide(agent.tool, REJECT));

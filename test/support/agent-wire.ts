@@ -1,9 +1,11 @@
+import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import type {
   AgentEnd,
+  AgentNote,
   AgentSettings,
   PermissionRequest,
   AgentQuestion,
@@ -29,6 +31,12 @@ export interface Wire {
   written: string[];
   wishes: PermissionRequest[];
   questions: AgentQuestion[];
+  /** The ids of the notes that the agent has got. */
+  noted: string[];
+  /** Whether the adapter listens for notes by now. */
+  takesNotes(): boolean;
+  /** Sends a note of a person to the agent. */
+  note(note: AgentNote): void;
   say(message: object): void;
   sayLine(line: string): void;
   /** Says a request and returns its answer. */
@@ -66,12 +74,16 @@ export function openWire(
     queue.push(line);
     wake();
   };
+  let takeNote: ((note: AgentNote) => void) | undefined;
   const wire: Omit<Wire, "ended"> = {
     tree,
     said: [],
     written: [],
     wishes: [],
     questions: [],
+    noted: [],
+    takesNotes: () => takeNote !== undefined,
+    note: (note) => (takeNote ?? assert.fail("the adapter reads no notes yet"))(note),
     stop: new AbortController(),
     say: (message) => put(JSON.stringify(message)),
     sayLine: put,
@@ -129,6 +141,8 @@ export function openWire(
       tool: () => undefined,
       usage: () => undefined,
       error: () => undefined,
+      onNote: (take) => (takeNote = take),
+      noted: (id) => void wire.noted.push(id),
       ...told,
       ...watching(wire, told),
     },

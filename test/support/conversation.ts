@@ -6,6 +6,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { linesOf } from "../../src/lib/lines.ts";
 import {
   type AgentEnd,
+  type AgentNote,
   type AgentOrder,
   type AgentSettings,
   type PermissionDecision,
@@ -26,6 +27,8 @@ export interface Conversation {
   errors: string[];
   wishes: PermissionRequest[];
   questions: AgentQuestion[];
+  /** The ids of the notes that it got. */
+  noted: string[];
   /** Lines of both directions, for inspection. */
   lines: string[];
   stderr: string;
@@ -45,6 +48,8 @@ export interface Talk {
   args?: readonly string[];
   decide?: (permission: PermissionRequest, stop: () => void) => PermissionDecision | Promise<PermissionDecision>;
   answer?: (question: AgentQuestion) => QuestionAnswer | Promise<QuestionAnswer>;
+  /** Called once the agent takes notes of people, which \`note\` sends. */
+  onNotes?: (note: (note: AgentNote) => void) => void;
   /** Called for each line the agent says; may interrupt it, or end it. */
   onLine?: (line: string, hands: { interrupt: () => void; kill: (signal: NodeJS.Signals) => void }) => void;
   endsWithinMs?: number;
@@ -94,6 +99,7 @@ export async function converse(talk: Talk): Promise<Conversation> {
     errors: [],
     wishes: [],
     questions: [],
+    noted: [],
     lines: [],
     stderr: "",
     exit: { code: null, signal: null },
@@ -140,6 +146,8 @@ export async function converse(talk: Talk): Promise<Conversation> {
         tool: (use) => void seen.tools.push(use),
         usage: ({ turns }) => void (seen.turns = turns ?? seen.turns),
         error: (text) => void seen.errors.push(text),
+        onNote: (take) => talk.onNotes?.(take),
+        noted: (id) => void seen.noted.push(id),
         async permission(permissionRequest) {
           seen.wishes.push(permissionRequest);
           const decide = talk.decide ?? (() => ({ allow: true }) as const);

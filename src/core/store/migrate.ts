@@ -28,6 +28,7 @@ import { inquiries } from "./migrations/0046-inquiries.ts";
 import { callOutcomes } from "./migrations/0047-call-outcomes.ts";
 import { freezes } from "./migrations/0048-freezes.ts";
 import { runs } from "./migrations/0049-runs.ts";
+import { agentNotes } from "./migrations/0051-agent-notes.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -59,6 +60,7 @@ const MIGRATIONS: readonly Migration[] = [
   callOutcomes,
   freezes,
   runs,
+  agentNotes,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */

@@ -73,6 +73,9 @@ export const WEBHOOKS_TOPIC = "webhooks";
 /** Wakes the callers that wait for messages from people to an agent. */
 export const conversationTopic = (agent: string): string => `said:${agent}`;
 
+/** Wakes the callers that wait for notes of people to the agent of one run. */
+export const notesTopic = (agent: string, run: string): string => `notes:${agent}${run}`;
+
 /** Wakes the callers that wait for one question. */
 export const questionTopic = (questionId: QuestionId): string => `question:${questionId}`;
 

@@ -34,7 +34,7 @@ export async function promptOf(ctx: Context, asker: string, asked: AskedByHook):
   const { kind, callId, agentPrompt, sameHash, timeoutSeconds, usualSeconds } = asked;
   const former = FORMER_ID.exec(callId)?.[1];
   if (!agentPrompt) return { callId, request: former === undefined ? {} : { promptOf: former }, wire: {} };
-  const { agent, subagent, folder, use, use_digest, lease_seconds: leaseS } = agentPrompt;
+  const { agent, subagent, folder, use, use_digest, reads_notes, lease_seconds: leaseS } = agentPrompt;
   const claimed =
     use === undefined
       ? callId
@@ -49,6 +49,6 @@ export async function promptOf(ctx: Context, asker: string, asked: AskedByHook):
   return {
     callId: claimed,
     request: { promptOf: agent, ...(leaseS !== undefined && { leaseMs: leaseS * 1000 }) },
-    wire: { agent_prompt: given({ agent, subagent, folder, use, use_digest }) },
+    wire: { agent_prompt: given({ agent, subagent, folder, use, use_digest, reads_notes }) },
   };
 }

@@ -252,6 +252,7 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
   dependency_cycle: invalid,
   review_conflict: invalid,
   task_not_ended: invalid,
+  task_over: invalid,
   task_ending: invalid,
   not_grantable: invalid,
 };

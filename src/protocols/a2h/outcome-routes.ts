@@ -1,6 +1,8 @@
 import { reportOutcome } from "../../requests/outcome/report-outcome.ts";
 import { reportUse } from "../../requests/outcome/report-use.ts";
-import { OutcomeBody, UseOutcomeBody } from "../../wire/a2h/new-request.ts";
+import { noteGiven, readWaitingNotes } from "../../requests/notes/give-notes.ts";
+import { WireReadableNotes } from "../../wire/agent-note.ts";
+import { NotesGivenBody, OutcomeBody, UseOutcomeBody } from "../../wire/a2h/new-request.ts";
 import { WireCallOutcome } from "../../wire/a2h/request.ts";
 import { callerFrom } from "./caller.ts";
 import { checkedBody } from "./fields.ts";
@@ -40,7 +42,8 @@ export function outcomeRoutes(mount: Mount): void {
       noun: "call",
       summary: "Report how a use of a tool ended, whose prompt may have been approved",
       body: UseOutcomeBody,
-      replies: { 204: "Whether or not a request of the caller is about this use" },
+      reply: WireReadableNotes,
+      replies: { 204: "Whether or not a request of the caller is about this use", 200: "The same, with notes for the agent" },
     }),
     async (http, reply) => {
       const { principal, conversation } = await callerFrom(door, http, ["agent"]);
@@ -50,6 +53,23 @@ export function outcomeRoutes(mount: Mount): void {
       const whose = { promptOf, asker: principal, ...(conversation !== null && { conversation }) };
       const report = { state, ...(resultDigest !== undefined && { resultDigest }), ...(words && { words }) };
       await reportUse(ctx, { ...whose, tool, ...(use && { use }), ...(useDigest && { useDigest }) }, report);
+      const { run_id: run } = body;
+      const notes = run === undefined ? [] : await readWaitingNotes(ctx, { agent: principal, run });
+      return notes.length === 0 ? reply.code(204).send() : reply.send({ notes } satisfies WireReadableNotes);
+    },
+  );
+  app.post(
+    "/agent_prompts/notes",
+    routeOptions(mount, {
+      noun: "call",
+      summary: "Say that the agent of a session has notes of people",
+      body: NotesGivenBody,
+      replies: { 204: "Whether or not they waited for it" },
+    }),
+    async (http, reply) => {
+      const { principal } = await callerFrom(door, http, ["agent"]);
+      const { run_id: run, notes } = checkedBody(NotesGivenBody, bodyOf(http));
+      await noteGiven(ctx, { agent: principal, run }, notes);
       return reply.code(204).send();
     },
   );

@@ -34,6 +34,9 @@ export const sendAssignmentError = errorSender({
     idempotency_mismatch: as(409, "IDEMPOTENCY_MISMATCH"),
     review_conflict: as(409, "REVIEW_CONFLICT"),
     task_not_ended: as(409, "TASK_NOT_ENDED"),
+    task_over: as(409, "TASK_OVER"),
+    reads_no_notes: as(409, "READS_NO_NOTES"),
+    note_limit: as(409, "NOTE_LIMIT"),
     body_too_large: () => ({
       status: 413,
       code: "PAYLOAD_TOO_LARGE",

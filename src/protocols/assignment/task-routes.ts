@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { refuseFields } from "../../core/model/field-problem.ts";
+import { runOfTask } from "../../requests/model/agent-note.ts";
 import { Refusal } from "../../refusals.ts";
 import { cancelTask } from "../../tasks/cancel.ts";
+import { noteTaskAgent } from "../../tasks/note-agent.ts";
 import { readTask, readTasks } from "../../tasks/read.ts";
 import { reviewTask } from "../../tasks/review.ts";
 import { submitTask } from "../../tasks/submit.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
 import { isTaskId, NewTaskBody, TaskNameBody, TaskReviewBody } from "../../wire/tasks/bodies.ts";
+import { AgentNoteBody, WireAgentNotes } from "../../wire/agent-note.ts";
 import { WireBoard, WireTask, WireTaskAskPage, WireWholeTask } from "../../wire/tasks/task.ts";
+import { agentNotesBody } from "../http/agent-notes.ts";
 import { queryText } from "../http/query.ts";
 import { taskWire } from "../http/task.ts";
 import { reviewInputOf, taskIdOf, taskInputOf } from "../http/task-input.ts";
@@ -120,6 +124,22 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
     async (http, reply) => {
       const { repo } = await callerOf(door, http);
       return sendDiff(door, http, reply, { repo: repo.name, id: taskIdOf(http.params.id) });
+    },
+  );
+
+  app.post<OfTask>(
+    `${endpoint}/tasks/:id/notes`,
+    routeOptions("Send a note to the agent at work; a person's key, or an admin's session", {
+      body: AgentNoteBody,
+      reply: WireAgentNotes,
+    }),
+    async (http) => {
+      const { repo, person } = await callerOf(door, http);
+      if (person === null) throw new Refusal("person_needed");
+      const id = taskIdOf(http.params.id);
+      const { text } = bodyOf(http);
+      await noteTaskAgent(door.ctx, { repo: repo.name, id, person }, typeof text === "string" ? text : "");
+      return { notes: await agentNotesBody(door.ctx, runOfTask(repo.name, id), person) };
     },
   );
 

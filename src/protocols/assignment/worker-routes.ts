@@ -2,6 +2,8 @@ import type { Context } from "../../context.ts";
 import type { AttemptUsage, NewTaskEvent } from "../../tasks/model/task.ts";
 import { isPermission, type AgentRequest } from "../../tasks/model/attempt-asks.ts";
 import { titleOfPrompt } from "../../tasks/model/names.ts";
+import { runOfTask, type ReadableNote } from "../../requests/model/agent-note.ts";
+import { waitForNotes } from "../../requests/notes/give-notes.ts";
 import { Refusal } from "../../refusals.ts";
 import {
   askForAttempt,
@@ -127,6 +129,8 @@ async function answer(
     case "withdraw":
       await withdrawForAttempt(ctx, { attemptId: attempt.attemptId, principal: attempt.holder }, report.ref);
       return {};
+    case "notes":
+      return { notes: await notesFor(ctx, attempt, report.known, signal) };
     case "key":
       return { key: await renewAttemptKey(ctx, held) };
     case "resumed":
@@ -146,6 +150,16 @@ async function answer(
       await endAttempt(ctx, held.attemptId, report);
       return {};
   }
+}
+
+/** Returns the notes that wait for the agent of an attempt, as soon as there are any. */
+async function notesFor(
+  ctx: Context,
+  { repo, id }: { repo: string; id: string },
+  known: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadableNote[]> {
+  return waitForNotes(ctx, runOfTask(repo, id), { known, waitMs: WAIT_MS, signal });
 }
 
 function assignmentWire({ task, attempt, dependencies, changes, publishedSha }: AttemptAssignment) {

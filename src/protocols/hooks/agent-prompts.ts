@@ -2,11 +2,12 @@ import type { AgentPrompt, PromptDecision, PromptingAgent, UseOver } from "../..
 import { decided, readTimeout, type How, type WayToPeople } from "../../connect/decided.ts";
 import { CouldNotAsk, type Ended } from "../../connect/people-requests.ts";
 import { AGENTS } from "../../connect/registry.ts";
-import { marksOf } from "../../connect/use-over.ts";
+import { marksOf, printedNotes, runOfSession } from "../../connect/use-over.ts";
 import { parseExactJson } from "../../lib/json/exact-json.ts";
 import { openMemberSkip } from "../../lib/json/skip-member.ts";
 import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { Refusal } from "../../refusals.ts";
+import { noteGiven, readWaitingNotes } from "../../requests/notes/give-notes.ts";
 import { reportUse } from "../../requests/outcome/report-use.ts";
 import { readJson } from "../http/body.ts";
 import {
@@ -85,8 +86,9 @@ function promptEntry(app: Door, entry: Entry): void {
       const caller = callers.get(http);
       if (prompt && caller) return answerOf(entry, { http, reply, caller }, prompt, how);
       const use = understood(() => agent.after?.read(bytes));
-      if (use && caller) await endUse(entry, caller, use);
-      return NOTHING;
+      if (!use || !caller) return NOTHING;
+      await endUse(entry, caller, use);
+      return notesAfter(entry, { http, reply, caller }, use);
     },
   );
 }
@@ -105,6 +107,22 @@ async function endUse({ door, agent, open }: Entry, caller: PromptingCaller, use
   };
   const report = { state: use.end, ...(use.status !== undefined && { words: use.status }) };
   await reportUse(door.ctx, { ...whose, ...marks }, report);
+}
+
+/** Returns the notes that wait for the agent, as it reads them after a tool. They wait on until this reply has left. */
+async function notesAfter({ door: { ctx } }: Entry, { reply, caller }: Sent, use: UseOver): Promise<string> {
+  const { session, takesNotesAt } = use;
+  if (takesNotesAt === undefined) return NOTHING;
+  const run = { agent: caller.principal, run: runOfSession(session) };
+  const notes = await readWaitingNotes(ctx, run);
+  if (notes.length === 0) return NOTHING;
+  const ids = notes.map(({ id }) => id);
+  const noteThem = () => noteGiven(ctx, run, ids).catch((err: unknown) => ctx.log.error({ err }, "notes stay waiting"));
+  reply.raw.once("finish", () => void noteThem());
+  return printedNotes(
+    takesNotesAt,
+    notes.map(({ text }) => text),
+  );
 }
 
 /** Returns the bytes of an event without the result of its tool, which nobody reads. @throws {Refusal} `body_too_large` */

@@ -73,7 +73,7 @@ export function wholeTaskWire(
   whole: WholeTask,
   around: Around,
   tree: WireWholeTask["tree"] | null = null,
-): WireWholeTask {
+): Omit<WireWholeTask, "notes"> {
   const { asks, next } = taskAsksWire(whole.asked, around);
   const { task, prompt, attempts, reviews } = whole;
   return {

@@ -1,9 +1,11 @@
 import { refuseFields } from "../../core/model/field-problem.ts";
+import { runOfTask } from "../../requests/model/agent-note.ts";
 import { Refusal } from "../../refusals.ts";
 import { readAttempts } from "../../tasks/read-attempts.ts";
 import { readTaskAsks, type TaskAskPlace } from "../../tasks/read-asks.ts";
 import { readWholeTask } from "../../tasks/read.ts";
 import type { WireTaskAskPage, WireWholeTask } from "../../wire/tasks/task.ts";
+import { agentNotesBody } from "./agent-notes.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "./door.ts";
 import { MOST_WHOLE, placeOf, queryNumber, queryText, wholeNumber } from "./query.ts";
 import { taskAsksWire, wholeTaskWire } from "./task.ts";
@@ -17,7 +19,8 @@ const ASK_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 export async function wholeTaskOf(door: DoorContext, repo: string, id: string): Promise<WireWholeTask> {
   const whole = await readWholeTask(door.ctx, repo, id, ASKS);
   const tree = await door.work?.tree({ repo, id, generation: whole.task.generation });
-  return wholeTaskWire(whole, door, tree);
+  const notes = await agentNotesBody(door.ctx, runOfTask(repo, id), null);
+  return { ...wholeTaskWire(whole, door, tree), notes };
 }
 
 /**

@@ -122,6 +122,7 @@ export const sendRelayError = errorSender({
     dependency_cycle: invalid,
     review_conflict: invalid,
     task_not_ended: invalid,
+    task_over: invalid,
     task_ending: invalid,
     not_grantable: invalid,
   },

@@ -5,6 +5,7 @@ import { Refusal } from "../../refusals.ts";
 import { skipQueuedTo } from "../store/person-rows.ts";
 import { deleteAbsencesWith } from "../store/absences.ts";
 import { deleteAllHandOnsWith } from "../store/hand-ons.ts";
+import { deleteNotesOf } from "../store/agent-notes.ts";
 import { deleteSnoozesOf } from "../store/snoozes.ts";
 import { insertReaders, listPending, lockRequest, updateRequest } from "../store/requests.ts";
 import { appendAudit, type Actor } from "../../core/store/audit.ts";
@@ -39,6 +40,7 @@ export async function removeFrom(tx: Tx, { person }: { person: string }, by: Act
   await retireHuman(tx, person);
   await skipQueuedTo(tx, person);
   await deleteSnoozesOf(tx, person);
+  await deleteNotesOf(tx, person);
   await deleteAllHandOnsWith(tx, person);
   await deleteAbsencesWith(tx, person);
   await appendAudit(tx, { actor: by, action: "human.deleted", data: { person } });

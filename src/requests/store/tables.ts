@@ -19,6 +19,7 @@ const heldSince = (atMs: number): Sql => sql`d.last_error = ${AT_RESTORE} AND d.
 export const REQUEST_TABLES: OwnedTables = {
   names: [
     "absences",
+    "agent_notes",
     "call_outcomes",
     "decisions",
     "deliveries",
@@ -33,6 +34,8 @@ export const REQUEST_TABLES: OwnedTables = {
   ],
   atRestore: {
     absences: "stays",
+    // A note may have been given since the backup: twice is better than never.
+    agent_notes: "stays",
     // An approval may have been used since the backup.
     call_outcomes: {
       ends: (atMs) => [
@@ -123,6 +126,7 @@ export const REQUEST_TABLES: OwnedTables = {
       // A press whose own time is still to come leaves at once (`duePresses`).
       sql`UPDATE requests SET press_due_at = ${nowMs} WHERE press_due_at > ${nowMs}`,
       sql`UPDATE request_hand_ons SET at = at - ${by} WHERE at > ${nowMs}`,
+      sql`UPDATE agent_notes SET sent_at = sent_at - ${by} WHERE sent_at > ${nowMs}`,
       sql`UPDATE absences SET from_at = from_at - ${by}, until = until - ${by} WHERE from_at > ${nowMs}`,
       // Also what had come back under the wrong clock, which would otherwise go aside once more, past its deadline.
       sql`UPDATE request_snoozes SET until = until - ${by} WHERE until > ${nowMs}`,

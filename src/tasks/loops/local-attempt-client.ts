@@ -3,6 +3,8 @@ import type { Context } from "../../context.ts";
 import type { AgentRequest } from "../model/attempt-asks.ts";
 import type { AssignmentRules } from "../model/rules.ts";
 import { titleOfPrompt } from "../model/names.ts";
+import { runOfTask } from "../../requests/model/agent-note.ts";
+import { waitForNotes } from "../../requests/notes/give-notes.ts";
 import { Refusal } from "../../refusals.ts";
 import { taskTopic } from "../../core/store/wake.ts";
 import {
@@ -36,6 +38,8 @@ export interface LocalAttemptClient extends AttemptClient {
 
 /** While the store takes no writes, agents go on, and what they say waits. */
 const STORE_AWAY_MS = 1000;
+/** A wake-up for a note may be lost. */
+const NOTES_WITHIN_MS = 10_000;
 const CLOSED_WHY = "the attempt has ended";
 
 /**
@@ -87,6 +91,7 @@ export function openLocalAttemptClient(
         return (await awaitAnswer(ctx, askId, signal)) ?? { none: true, why: CLOSED_WHY };
       }),
     withdraw: (ref) => say(() => withdrawForAttempt(ctx, { attemptId, principal: attempt.holder }, ref)),
+    notes: (known, signal) => waitForNotes(ctx, runOfTask(repo, id), { known, waitMs: NOTES_WITHIN_MS, signal }),
     trouble: (why) => say(() => noteTrouble(ctx, held(), why)),
     newKey: () => say(() => renewAttemptKey(ctx, held())),
     resumed: (from) => say(async () => hold.heldUnder(await resumeAttempt(ctx, held(), from))),

@@ -186,6 +186,7 @@ export const TASK_EVENT_TYPES = [
   "usage",
   "git",
   "setup",
+  "note",
   "error",
 ] as const;
 export type TaskEventType = (typeof TASK_EVENT_TYPES)[number];

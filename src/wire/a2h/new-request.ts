@@ -80,6 +80,10 @@ const agentPrompt = z
     use_digest: useDigest
       .describe("Over the session, the tool and its input, by which the end of the use finds this request")
       .optional(),
+    reads_notes: z
+      .boolean()
+      .describe("The hook after a tool gives its agent the notes of people")
+      .optional(),
     lease_seconds: integer(...LEASE_S)
       .describe("The request is withdrawn after so long without a wait of its agent")
       .optional(),
@@ -126,6 +130,13 @@ export const NewHumanContactBody = z
     }),
   })
   .meta({ id: "NewHumanContact" });
+
+export const NotesGivenBody = z
+  .object({
+    run_id: namesShape.run_id,
+    notes: z.array(text({ min: 1, max: 128, without: NO_CONTROLS })).min(1).max(50).describe("Their ids"),
+  })
+  .meta({ id: "NotesGiven", description: "The agent of a session has these notes of people." });
 
 export const FunctionCallResponseBody = z
   .object({
@@ -188,6 +199,9 @@ export const UseOutcomeBody = OutcomeBody.extend({
   tool: toolName,
   use: use.describe("As in the request of the prompt, where the agent names its uses").optional(),
   use_digest: useDigest.describe("As in the request of the prompt").optional(),
+  run_id: text({ min: 1, max: 256, without: NO_CONTROLS })
+    .describe("The session, as in the requests of its prompts: the reply has the notes that wait for its agent")
+    .optional(),
 }).meta({
   id: "NewUseOutcome",
   description: "What became of a use of a tool, whether or not its prompt was approved here.",

@@ -192,6 +192,7 @@ const agentPrompt = z
     folder: z.string().optional(),
     use: z.string().optional(),
     use_digest: z.string().optional(),
+    reads_notes: z.boolean().optional(),
   })
   .meta({ id: "AgentPrompt", description: "The coding agent whose hook asks, and where in it." })
   .optional();

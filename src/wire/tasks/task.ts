@@ -11,6 +11,7 @@ import {
   TASK_STATES,
   TASK_STATUSES,
 } from "../../tasks/model/task.ts";
+import { WireAgentNote } from "../agent-note.ts";
 import { WireLineComment } from "./bodies.ts";
 import { wireMoment } from "../time.ts";
 
@@ -137,6 +138,7 @@ export const WireWholeTask = WireTask.extend({
   tree: z.object({ path: z.string(), bytes: z.int() }).optional(),
   attempts: z.array(WireTaskAttempt),
   reviews: z.array(WireWrittenReview),
+  notes: z.array(WireAgentNote).describe("Notes of people to its agents, oldest first"),
   asks: z.array(WireTaskAsk),
   asksNext: z.string().nullable(),
 }).meta({ id: "WholeTask", description: "A task with everything that its reader may see." });

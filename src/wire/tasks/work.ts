@@ -71,6 +71,7 @@ export const WorkReportBody = z
     z.object({ say: z.literal("waiting"), isWaiting: z.boolean() }),
     z.object({ say: z.literal("wish"), ref: text(200).min(1), wish: z.union([permission, question]) }),
     z.object({ say: z.literal("withdraw"), ref: text(200).min(1) }),
+    z.object({ say: z.literal("notes"), known: z.array(text(200)).max(1000) }),
     z.object({ say: z.literal("key") }),
     z.object({ say: z.literal("resumed"), from: z.enum(["session", "start"]) }),
     z.object({ say: z.literal("conflict"), paths: z.array(text(MOST_TEXT)).max(10_000) }),
@@ -107,6 +108,7 @@ export const WireWorkReply = z
     z.object({ allow: z.literal(false), why: z.string(), canceled: z.boolean().optional() }),
     z.object({ text: z.string(), by: z.string().optional() }).describe("The reply to a question"),
     z.object({ none: z.literal(true), why: z.string() }),
+    z.object({ notes: z.array(z.object({ id: z.string(), text: z.string() })) }).describe("Notes of people to the agent"),
     z.object({}).describe("The reply to every other report"),
   ])
   .meta({ id: "WorkReply", description: "The reply to a worker, by the kind of its report." });

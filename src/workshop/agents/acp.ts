@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import { pathFromTree, writing } from "../../tasks/model/action.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, AgentCallbacks } from "./agent.ts";
+import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, AgentCallbacks } from "./agent.ts";
 import { NOT_FOUND, openTreeFiles, type TreeFiles } from "./acp-files.ts";
 import { FLAVOURS, launchAcp } from "./acp-launch.ts";
 import { acpDeeds, inputOf, writesOf } from "./acp-tools.ts";
@@ -34,6 +34,8 @@ class Conversation {
   readonly #granted = new Map<string, string>();
   /** Reasons of denials in this turn: the protocol's answer has no field for them. */
   #reasons: string[] = [];
+  /** Notes for the next turn: the protocol has one prompt at a time. */
+  #notes: AgentNote[] = [];
   #session = "";
 
   constructor(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks, interrupt: AbortSignal) {
@@ -86,6 +88,7 @@ class Conversation {
     const lost = await this.#open(objectOf(met["agentCapabilities"]));
     if (lost) return lost;
     this.#callbacks.session(this.#session, textOf(objectOf(met["agentInfo"])["version"]));
+    this.#callbacks.onNote((note) => void this.#notes.push(note));
     let text = this.#order.message;
     for (;;) {
       if (this.#interrupt.aborted) return { kind: "interrupted" };
@@ -103,6 +106,12 @@ class Conversation {
       // A denial ends the turn of some agents, and no agent has received the reason yet.
       if (reasons.length > 0 && (stopReason === "end_turn" || stopReason === "refusal")) {
         text = `${reasons.join("\n")}\n\nGo on with the task, if there is still something to do.`;
+        continue;
+      }
+      const notes = stopReason === "end_turn" ? this.#notes.splice(0) : [];
+      if (notes.length > 0) {
+        for (const { id } of notes) this.#callbacks.noted(id);
+        text = notes.map((note) => note.text).join("\n\n");
         continue;
       }
       if (stopReason === "end_turn") return { kind: "done", ...this.#updates.summary() };

@@ -96,6 +96,12 @@ export interface AgentPipes {
   clock: Clock;
 }
 
+/** A note of a person to an agent at work, in the words that the agent reads. */
+export interface AgentNote {
+  id: string;
+  text: string;
+}
+
 /** Called by the adapter while the agent works. */
 export interface AgentCallbacks {
   session(id: string, agentVersion?: string): void;
@@ -112,6 +118,10 @@ export interface AgentCallbacks {
   permission(permissionRequest: PermissionRequest, withdrawn?: AbortSignal): Promise<PermissionDecision>;
   /** The agent asks something, and waits. `withdrawn` as for a permission. */
   question(agentQuestion: AgentQuestion, withdrawn?: AbortSignal): Promise<QuestionAnswer>;
+  /** From now on `take` gets each note to the agent, in order, those first that came before. Left out by an adapter whose agent reads none. */
+  onNote(take: (note: AgentNote) => void): void;
+  /** The agent has read this note, or its own program holds it for the next turn. */
+  noted(id: string): void;
 }
 
 /** How the conversation ended. `died` when the agent went without a result: it may be resumed. */

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
+import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { chosenLabels } from "../../lib/chosen-labels.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import { MOST_QUESTIONS, TOO_MANY_QUESTIONS } from "./agent.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, AgentQuestion, AgentCallbacks } from "./agent.ts";
+import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, Launch, AgentQuestion, AgentCallbacks } from "./agent.ts";
 import { claudePermission } from "./claude-tools.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { countOf, objectOf, objectsOf, readObject, shown, textOf } from "./json-lines.ts";
@@ -26,6 +27,7 @@ const ARGUMENTS = [
   "stdio",
   "--permission-mode",
   "default",
+  "--replay-user-messages",
 ] as const;
 
 /** Claude Code, over lines of JSON on its standard input and output (spec/assignment 7). */
@@ -77,6 +79,8 @@ class Conversation {
   readonly #calls = new Map<string, string>();
   /** Its requests that wait for a decision, by their ids. */
   readonly #served = new Map<string, AbortController>();
+  /** Ids of the notes that it has not taken up yet, by the id of their message. */
+  readonly #notes = new Map<string, string>();
   #hasBegun = false;
   #isInterrupted = false;
   #pending = 0;
@@ -97,6 +101,7 @@ class Conversation {
     this.#write({ type: "user", message: { role: "user", content: this.#order.message } });
     interrupt.addEventListener("abort", stop, { once: true });
     if (interrupt.aborted) stop();
+    this.#callbacks.onNote((note) => this.#sendNote(note));
     try {
       for await (const line of this.#pipes.lines) {
         const end = this.#take(line);
@@ -125,6 +130,7 @@ class Conversation {
       case "assistant":
         return this.#assistant(message);
       case "user":
+        this.#takeUp(textOf(message["uuid"]) ?? "");
         return this.#results(message);
       case "control_request":
         return this.#request(textOf(message["request_id"]) ?? "", objectOf(message["request"]));
@@ -135,6 +141,20 @@ class Conversation {
       default:
         return undefined;
     }
+  }
+
+  /** It reads a message in its turn after the next tool, or in a turn of its own, and then repeats it with its id. */
+  #sendNote({ id, text }: AgentNote): void {
+    const uuid = uuidOf(`${id}\n${this.#pipes.clock.now()}`);
+    this.#notes.set(uuid, id);
+    this.#write({ type: "user", uuid, message: { role: "user", content: text } });
+  }
+
+  #takeUp(uuid: string): void {
+    const id = this.#notes.get(uuid);
+    if (id === undefined) return;
+    this.#notes.delete(uuid);
+    this.#callbacks.noted(id);
   }
 
   /** A call too long to be read is denied, or Claude Code would wait for ever. */
@@ -238,11 +258,13 @@ class Conversation {
     return { behavior: "allow", updatedInput: { ...input, answers } };
   }
 
-  #result(message: JsonObject): AgentEnd {
+  #result(message: JsonObject): AgentEnd | undefined {
     const usage = usageOf(message);
     this.#callbacks.usage(usage);
     const summary = textOf(message["result"]);
     if (message["is_error"] !== true && message["subtype"] === "success") {
+      // A note came too late for this turn: it begins another.
+      if (this.#notes.size > 0) return undefined;
       return { kind: "done", ...(summary !== undefined && { summary: shown(summary) }), usage };
     }
     const errors = Array.isArray(message["errors"]) ? message["errors"].filter((one) => typeof one === "string") : [];
@@ -259,6 +281,12 @@ class Conversation {
 
 function request(id: string, what: JsonObject): JsonObject {
   return { type: "control_request", request_id: id, request: what };
+}
+
+/** Returns an id in the form of a UUID, the same for the same text. */
+function uuidOf(text: string): string {
+  const [, a, b, c, d, e] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(sha256Hex(text)) ?? [];
+  return `${a}-${b}-4${c}-8${d}-${e}`;
 }
 
 const denial = (message: string): JsonObject => ({ behavior: "deny", message });

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, AgentCallbacks } from "./agent.ts";
+import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, Launch, AgentCallbacks } from "./agent.ts";
 import { CodexRequests } from "./codex-requests.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { countOf, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
@@ -61,6 +61,8 @@ class Conversation {
   readonly #requests: CodexRequests;
   #thread = "";
   #turn = "";
+  /** Notes that its turn has not taken: they begin the next. */
+  #notes: AgentNote[] = [];
   #usage: AttemptUsage = {};
   #lastWords: string | undefined;
   readonly #end = Promise.withResolvers<AgentEnd>();
@@ -118,6 +120,34 @@ class Conversation {
     });
     this.#turn ||= textOf(objectOf(turn)["id"]) ?? "";
     if (interrupt.aborted) this.#interrupt();
+    this.#callbacks.onNote((note) => void this.#steer(note));
+  }
+
+  /** Sends a note into the turn under way, which Codex reads after the step that it is at. */
+  async #steer(note: AgentNote): Promise<void> {
+    this.#notes.push(note);
+    const params = { threadId: this.#thread, expectedTurnId: this.#turn, input: input(note.text) };
+    const taken = await this.#rpc.request("turn/steer", params).catch(() => null);
+    // One that came between two turns is sent with the next.
+    if (taken && this.#notes.includes(note)) this.#note([note]);
+  }
+
+  #note(taken: readonly AgentNote[]): void {
+    this.#notes = this.#notes.filter((one) => !taken.includes(one));
+    for (const { id } of taken) this.#callbacks.noted(id);
+  }
+
+  /** Begins another turn with the notes that came too late for the one before. */
+  async #nextTurn(): Promise<void> {
+    const late = [...this.#notes];
+    const { tree, jailed } = this.#order;
+    const { turn } = await this.#rpc.request("turn/start", {
+      threadId: this.#thread,
+      input: late.flatMap(({ text }) => input(text)),
+      sandboxPolicy: jailed ? JAILED : sandboxOf(tree),
+    });
+    this.#turn = textOf(objectOf(turn)["id"]) ?? this.#turn;
+    this.#note(late);
   }
 
   /** The app server takes no key from its environment. Without one it may know its provider otherwise. */
@@ -196,6 +226,8 @@ class Conversation {
     if (this.#turn !== "" && textOf(turn["id"]) !== this.#turn) return;
     const usage = this.#usage;
     const { status } = turn;
+    if (status === "completed" && this.#notes.length > 0)
+      return void this.#nextTurn().catch((error: unknown) => this.#end.reject(error));
     if (status === "completed") {
       const summary = this.#lastWords;
       return this.#end.resolve({ kind: "done", ...(summary !== undefined && { summary: shown(summary) }), usage });

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { linesOf } from "../../lib/lines.ts";
-import type { PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
+import type { AgentNote, PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
 import type { SupervisorLog } from "./log.ts";
 import type { SupervisorCommand } from "./lines.ts";
 
@@ -10,12 +10,13 @@ interface ControlSocketOptions {
   token: string;
   log: SupervisorLog;
   onDecide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
+  onNote(note: AgentNote): void;
   onCancel(): void;
   onInterrupt(): void;
 }
 
 /** Returns the server that a client of the supervisor attaches to: it sends the log, and receives commands. */
-export function openControlSocket({ token, log, onDecide, onCancel, onInterrupt }: ControlSocketOptions): Server {
+export function openControlSocket({ token, log, onDecide, onNote, onCancel, onInterrupt }: ControlSocketOptions): Server {
   const attend = async (socket: Socket) => {
     const gone = new AbortController();
     socket.on("error", () => {});
@@ -30,6 +31,7 @@ export function openControlSocket({ token, log, onDecide, onCancel, onInterrupt 
       }
       if (!isKnown) return void socket.destroy();
       if (command.say === "decide") onDecide(command.ref, command.decision);
+      if (command.say === "note") onNote(command.note);
       if (command.say === "cancel") onCancel();
       if (command.say === "interrupt") onInterrupt();
     }

@@ -6,6 +6,7 @@
 import type { SandboxKind } from "../../core/model/sandbox.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type {
+  AgentNote,
   AgentSettings,
   PermissionDecision,
   PermissionRequest,
@@ -64,6 +65,8 @@ export type SupervisorFact =
   | { type: "decided"; ref: string }
   /** The agent waits for it no more. */
   | { type: "withdrawn"; ref: string }
+  /** The agent has a note of a person. */
+  | { type: "noted"; id: string }
   /** How many calls of the agent wait for people over MCP. */
   | { type: "waiting"; calls: number }
   /** Its last line; the supervisor is about to go, and every process of the attempt is dead, or named. */
@@ -80,6 +83,8 @@ export type SupervisorCommand =
   /** Comes first on every connection. Lines follow after number `after`; with null none do. */
   | { say: "attach"; token: string; after: number | null }
   | { say: "decide"; ref: string; decision: PermissionDecision | QuestionAnswer }
+  /** A note of a person to the agent. It has arrived when a line \`noted\` says so. */
+  | { say: "note"; note: AgentNote }
   | { say: "cancel" }
   /** The agent is ended, and may be resumed later. */
   | { say: "interrupt" };

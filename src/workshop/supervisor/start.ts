@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import { linesOf } from "../../lib/lines.ts";
 import { AS_NODE } from "../../lib/own-program.ts";
-import type { PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
+import type { AgentNote, PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
 import { isAlive, signalProcess } from "../sandbox/processes.ts";
 import { claimOf } from "./claim.ts";
 import { readLog } from "./log.ts";
@@ -34,6 +34,8 @@ export interface Link {
   lines(after: number): AsyncGenerator<SupervisorLine>;
   /** Passes a decision on. It has arrived when a line `decided` says so; until then it may be sent again. */
   decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
+  /** Passes a note of a person on. It may be sent again: the agent gets it once from this supervisor. */
+  note(note: AgentNote): void;
   /** Ends the attempt; the line `ended` comes when its processes are gone. */
   cancel(): void;
   /** Ends the agent, to be resumed later; the line `ended` comes when its processes are gone. */
@@ -185,6 +187,7 @@ async function connectTo(folder: string, { pid, socket, token }: SupervisorMark)
       yield* await readLog(folder, last);
     },
     decide: (ref, decision) => say(orders, { say: "decide", ref, decision }),
+    note: (note) => say(orders, { say: "note", note }),
     cancel: () => say(orders, { say: "cancel" }),
     interrupt: () => say(orders, { say: "interrupt" }),
     close() {
@@ -199,7 +202,7 @@ function goneLink(folder: string, pid: number): Link {
   async function* lines(after: number): AsyncGenerator<SupervisorLine> {
     yield* await readLog(folder, after);
   }
-  return { pid, lines, decide: () => {}, cancel: () => {}, interrupt: () => {}, close: () => {} };
+  return { pid, lines, decide: () => {}, note: () => {}, cancel: () => {}, interrupt: () => {}, close: () => {} };
 }
 
 function say(connection: Socket, command: SupervisorCommand): void {

@@ -20,6 +20,7 @@ import { prepareSandbox, makeSandboxFolder, spawnSandboxed, type Started } from 
 import { openSupervisorLog, type SupervisorLog } from "./log.ts";
 import { agentOrderOf, sandboxOf } from "./sandbox.ts";
 import { openControlSocket } from "./control-socket.ts";
+import { openAgentNotes, type AgentNotes } from "./notes.ts";
 import type { SupervisorEnd, SupervisorFact, SupervisorMark, SupervisorOrder } from "./lines.ts";
 import { openWorkLimits, type WorkLimits } from "../work-limits.ts";
 import { writeWhole } from "../../lib/files/durable-files.ts";
@@ -123,6 +124,7 @@ interface Post {
   append: (fact: SupervisorFact) => void;
   limits: WorkLimits;
   decisions: PendingDecisions;
+  notes: AgentNotes;
   station: Server;
   mcp: ReturnType<typeof openAttemptMcp>;
 }
@@ -149,10 +151,12 @@ function openPost(order: SupervisorOrder, { clock, random, fetch }: SupervisorPa
     nextRef: () => `r${log.nextSeq()}`,
     onCount: (count) => wait({ decisions: count }),
   });
+  const notes = openAgentNotes(append);
   const station = openControlSocket({
     token: tokens.station,
     log,
     onDecide: (ref, decision) => decisions.decide(ref, decision),
+    onNote: (note) => notes.pass(note),
     onCancel: () => stop({ kind: "canceled" }),
     onInterrupt: () => stop({ kind: "died", error: INTERRUPTED, canResume: true }),
   });
@@ -168,7 +172,7 @@ function openPost(order: SupervisorOrder, { clock, random, fetch }: SupervisorPa
       append({ type: "waiting", calls });
     },
   });
-  return { tokens, redaction, asked, log, append, limits, decisions, station, mcp };
+  return { tokens, redaction, asked, log, append, limits, decisions, notes, station, mcp };
 }
 
 function redactionOf(order: SupervisorOrder, { station, mcp, model }: Post["tokens"]): Redaction {
@@ -196,7 +200,7 @@ async function runAgent(
   { agent, clock }: SupervisorParts,
   { folder, post, run }: { folder: string; post: Post; run: Run },
 ): Promise<SupervisorEnd> {
-  const { tokens, redaction, asked, append, limits, decisions, mcp } = post;
+  const { tokens, redaction, asked, append, limits, decisions, notes, mcp } = post;
   const isJailed = order.sandbox === "bubblewrap";
   await takePost(order, folder, post);
   const kept = keptKeyOf(order.agent, order.env);
@@ -227,7 +231,7 @@ async function runAgent(
     onCut: () => append({ type: "error", text: RAW_CUT }),
   });
   const looked = { tree: agentOrder.treeOutside, isJailed, redaction };
-  const callbacks = callbacksOf(append, decisions, {
+  const callbacks = callbacksOf(append, { ...decisions, ...notes }, {
     examine: (permission) => examinePermission(permission, looked),
     onUsage(more) {
       Object.assign(run.usage, more);
@@ -260,7 +264,7 @@ function startedFact({ pid, starttime }: Started, { argv }: Launch): SupervisorF
 
 function callbacksOf(
   append: (fact: SupervisorFact) => void,
-  { permission, question }: PendingDecisions,
+  { permission, question, onNote, noted }: PendingDecisions & AgentNotes,
   {
     examine,
     onUsage,
@@ -285,6 +289,8 @@ function callbacksOf(
       return "allow" in examined ? examined : permission(examined, withdrawn);
     },
     question,
+    onNote,
+    noted,
   };
 }
 

@@ -16,12 +16,15 @@ const Thread = later(async () => (await import("./ask-back.tsx")).Inquiries);
 /** The questions to the agent of an ask, where there are any. */
 export const Inquiries = ({ ask }: { ask: WholeAsk }) => ask.inquiries.length > 0 && <Thread ask={ask} />;
 
+const Notes = later(async () => (await import("../agent-notes/thread.tsx")).NoteThread);
+
 /** The agent's words about a call; of a coding agent also its task, how it is kept apart, and what it would change. */
 export function AgentRequestWords({ ask }: { ask: WholeAsk }) {
   return (
     <>
       {ask.task?.about === "wish" ? <WishWords ask={ask} task={ask.task} /> : <Words ask={ask} />}
       <Inquiries ask={ask} />
+      {ask.notes !== null && ask.notes.length > 0 && <Notes notes={ask.notes} />}
     </>
   );
 }

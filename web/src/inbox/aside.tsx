@@ -7,6 +7,7 @@ import styles from "./ask.module.css";
 import { useCardKeys } from "./card-keys.ts";
 import { FreezeAgent } from "./freezes.tsx";
 import { HandOn } from "./hand-on.tsx";
+import { NoteToAgent } from "./note.tsx";
 import { endOf, isFree } from "./pressed.ts";
 import { useAsk } from "./queries.ts";
 import { Snooze } from "./snooze.tsx";
@@ -35,6 +36,7 @@ export function Aside({ ask }: { ask: WholeAsk }) {
       )}
       <HandOn ask={ask} />
       <AskBack ask={ask} />
+      <NoteToAgent ask={ask} />
       {ask.may_freeze && <FreezeAgent ask={ask} />}
       {(isAside || isOpen !== undefined) && <Snooze ask={ask} open={isOpen === true} onClose={() => setOpen(false)} />}
     </>

@@ -68,7 +68,7 @@ export const claude: PromptingAgent = {
     { prompt: "trust in a folder", because: "Claude Code runs no hook before the folder is trusted" },
     { prompt: "a tool that its own rules allow", because: "no prompt appears; --always asks about it" },
   ],
-  after: { events: ["PostToolUse", "PostToolUseFailure"], untold: "", read: readUseOver },
+  after: { events: ["PostToolUse", "PostToolUseFailure"], untold: "", read: readUseOver, givesNotes: true },
   beside: BESIDE,
   hookPlaces: (env, project) =>
     [claude.file(env), ...["settings.json", "settings.local.json"].map((name) => join(project, ".claude", name))].map(
@@ -147,7 +147,8 @@ function readUseOver(bytes: Uint8Array): UseOver | null {
   if (!OVER.includes(value["hook_event_name"]) || useId === undefined) return null;
   const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
   const event = value["hook_event_name"];
-  const use = { session: sessionOf(value["session_id"]), tool, input, useId };
+  const takesNotesAt = originOf(value).subagent === undefined ? textOf(event) : undefined;
+  const use = { session: sessionOf(value["session_id"]), tool, input, useId, takesNotesAt };
   if (event === "PostToolUse") return { ...use, end: "done", result: value["tool_response"] };
   if (event === "PermissionDenied") return { ...use, end: null };
   return { ...use, end: "failed", status: value["is_interrupt"] === true ? "interrupted" : exitIn(value["error"]) };

@@ -39,10 +39,12 @@ export const codex: PromptingAgent = {
       const { value, isExact } = readObject(bytes, "Codex");
       if (value["hook_event_name"] !== AFTER) return null;
       const { tool, input } = toolAndInput(value["tool_name"], value["tool_input"], isExact, originOf(value));
-      const use = { session: sessionOf(value["session_id"]), tool, input: commandOf(tool, input) };
+      const takesNotesAt = originOf(value).subagent === undefined ? AFTER : undefined;
+      const use = { session: sessionOf(value["session_id"]), tool, input: commandOf(tool, input), takesNotesAt };
       return { ...use, end: "done", result: value["tool_response"] };
     },
     inputOf: ({ tool, input }) => commandOf(tool, input),
+    givesNotes: true,
   },
   beside: BESIDE,
   hookPlaces: (env, project) =>

@@ -54,7 +54,7 @@ export const gemini: PromptingAgent = {
     { prompt: "trust in a folder, and its questions", because: "Gemini CLI has no hook for them" },
     { prompt: "a use in which the hook is killed", because: "Gemini CLI goes on to its policy then" },
   ],
-  after: { events: [AFTER], untold: "the end of a call whose input a person changed", read: readUseOver },
+  after: { events: [AFTER], untold: "the end of a call whose input a person changed", read: readUseOver, givesNotes: true },
   beside: BESIDE,
   hookPlaces: (env, project) =>
     [gemini.file(env), join(project, ".gemini", "settings.json")].map((path) => ({ path, turn: "beside" })),
@@ -94,7 +94,9 @@ function readUseOver(bytes: Uint8Array): UseOver | null {
   const { llmContent, error } = isObject(result) ? result : {};
   const status = tool === SHELL ? statusIn(llmContent) : undefined;
   const hasFailed = status !== undefined || (error !== undefined && error !== null);
-  return { session: sessionOf(value["session_id"]), tool, input, end: hasFailed ? "failed" : "done", status, result };
+  const takesNotesAt = originOf(value).subagent === undefined ? AFTER : undefined;
+  const use = { session: sessionOf(value["session_id"]), tool, input, takesNotesAt };
+  return { ...use, end: hasFailed ? "failed" : "done", status, result };
 }
 
 /** Returns the status of a command that failed, which stands below its output; nothing for one that did not. */

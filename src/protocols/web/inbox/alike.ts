@@ -5,7 +5,8 @@ import { patternSentence } from "../../../requests/model/pattern-words.ts";
 import type { Language } from "../../../requests/model/sentence-words.ts";
 import { mayGrantCall } from "../../../requests/decide/grant-call.ts";
 import { readAlike } from "../../../requests/read/read-alike.ts";
-import type { InboxDecisionBody, WireAlike } from "../../../wire/inbox.ts";
+import type { WireAlike } from "../../../wire/alike.ts";
+import type { InboxDecisionBody } from "../../../wire/inbox.ts";
 
 /** Returns the patterns that this person may allow beside a call, in the words of a language; none where they may not. */
 export async function alikeBody(

@@ -20,13 +20,15 @@ import { readDetails, readInInbox } from "../../../requests/read/read-request.ts
 import { storeNow } from "../../../core/store-now.ts";
 import { readInbox } from "../../../requests/inbox/read-inbox.ts";
 import { snoozedUntil } from "../../../requests/inbox/snooze.ts";
+import { readNotedRun } from "../../../requests/notes/send-note.ts";
+import { agentNotesBody } from "../../http/agent-notes.ts";
+import { WireAlike } from "../../../wire/alike.ts";
 import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { text } from "../../../wire/fields.ts";
 import {
   InboxDecisionBody,
   InboxEditBody,
-  WireAlike,
   WireEditedCall,
   WireInboxAsk,
   WireInboxPage,
@@ -41,6 +43,7 @@ import { canonicalArguments } from "./given-arguments.ts";
 import { batchRoutes } from "./batch-routes.ts";
 import { handedFields, handOnRoutes, printHandOns } from "./hand-on-routes.ts";
 import { inquiryRoutes } from "./inquiry-routes.ts";
+import { noteRoutes } from "./note-routes.ts";
 import { runRoutes } from "./run-routes.ts";
 import { snoozeRoutes } from "./snooze-routes.ts";
 import { undoRoutes } from "./undo-routes.ts";
@@ -90,6 +93,7 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     undoRoutes(app, door);
     handOnRoutes(app, door);
     inquiryRoutes(app, door);
+    noteRoutes(app, door);
     awayRoutes(app, door);
     freezeRoutes(app, door);
     precedentRoutes(app, door);
@@ -230,7 +234,14 @@ async function wholeFor(
     ...handed.get(request.id),
     standing_until: grantUntil,
     task,
+    notes: await notesFor(ctx, request, person),
   };
+}
+
+/** Returns the notes to the agent of an ask; null where it reads none. */
+async function notesFor(ctx: Context, request: Request, person: string): Promise<WireInboxAsk["notes"]> {
+  const run = await readNotedRun(ctx, ctx.db, request);
+  return run && agentNotesBody(ctx, run, person);
 }
 
 /** Attempts at tasks, and the server itself where it asks, are frozen with everything only. */

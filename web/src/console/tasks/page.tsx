@@ -13,6 +13,7 @@ import relayStyles from "../relay/relay.module.css";
 import { cancelTask, refreshTasks, retryTask, reviewTask, taskPath, useBoard, useTask } from "./api.ts";
 import { TaskChanges } from "./changes.tsx";
 import { TaskLog } from "./log.tsx";
+import { TaskNotes } from "./notes.tsx";
 import { TaskReview } from "./review.tsx";
 import { After, SandboxNotice } from "./parts.tsx";
 import { text } from "./text.ts";
@@ -84,6 +85,7 @@ function OneTask({ task }: { task: WholeTask }) {
             <TaskChanges path={diffPath} attempt={task.attempt} hasBoth={hasBoth} />
           </Section>
         )}
+        <TaskNotes task={task} isOver={SETTLED.includes(state)} />
         <TaskLog repo={repo} id={id} />
         <Asks path={taskPath(repo, id)} under={["console", "task", repo, id]} />
         <Attempts task={task} />

@@ -43,6 +43,7 @@ const EVENTS: Record<string, string> = {
   usage: "الاستهلاك",
   git: "Git",
   setup: "التحضير",
+  note: "ملاحظة",
   error: "خطأ",
 };
 

@@ -37,6 +37,7 @@ const EVENTS: Record<string, string> = {
   usage: "Verbrauch",
   git: "Git",
   setup: "Vorbereitung",
+  note: "Hinweis",
   error: "Fehler",
 };
 const files = (n: number): string => count(n, "Datei", "Dateien");

@@ -38,6 +38,7 @@ const EVENTS: Record<string, string> = {
   usage: "Usage",
   git: "Git",
   setup: "Setup",
+  note: "Note",
   error: "Error",
 };
 

@@ -27,6 +27,8 @@ export function eventText(event: TaskEvent): string {
     }
     case "tool":
       return [word("name"), event["isError"] === true ? text.log.failed : ""].filter((part) => part !== "").join(", ");
+    case "note":
+      return text.log.answer(word("by"), word("text"));
     case "permission":
       return text.log.wants(word("tool"), word("resource"));
     case "answer":
