@@ -52,6 +52,18 @@ CREATE TABLE artifacts (
   PRIMARY KEY (job_id, epoch, path)
 ) STRICT;
 
+CREATE TABLE ask_outcomes (
+  ask_id TEXT NOT NULL PRIMARY KEY,
+  state TEXT NOT NULL CHECK (state IN ('awaited', 'started', 'done', 'failed', 'unknown', 'not_run', 'withdrawn', 'not_reported')),
+  at INTEGER NOT NULL,
+  due_at INTEGER,
+  run TEXT,
+  result_digest TEXT,
+  words TEXT
+) STRICT;
+CREATE INDEX ask_outcomes_at ON ask_outcomes (at);
+CREATE INDEX ask_outcomes_due ON ask_outcomes (due_at) WHERE due_at IS NOT NULL;
+
 CREATE TABLE asks (
   ask_id TEXT PRIMARY KEY,
   job_id TEXT NOT NULL REFERENCES jobs (job_id),

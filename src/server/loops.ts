@@ -2,6 +2,7 @@ import { startLoop, type Loop } from "../lib/loop.ts";
 import { expireDueQuestions } from "../questions/loops/expire.ts";
 import { expireDueRequests, renewWaits } from "../requests/loops/expire.ts";
 import { giveUpUnreported } from "../requests/loops/unreported.ts";
+import { giveUpUnreportedAsks } from "../asks/loops/unreported.ts";
 import { openExpireJobs } from "../asks/loops/expire-jobs.ts";
 import { fallBack } from "../questions/loops/fall-back.ts";
 import { giveUpLapsed } from "../gate/loops/give-up.ts";
@@ -67,6 +68,7 @@ export function startLoops(
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueQuestions(ctx, signal)),
     loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueRequests(ctx, signal)),
     loop("unreported", GIVE_UP_EVERY_MS, (signal) => giveUpUnreported(ctx, signal)),
+    loop("unreported asks", GIVE_UP_EVERY_MS, (signal) => giveUpUnreportedAsks(ctx, signal)),
     loop("renew waits", RENEW_EVERY_MS, () => renewWaits(ctx)),
     ...deliver.outboxes().map((outbox) => startOutbox(ctx, outbox)),
     loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),

@@ -15,6 +15,7 @@ import {
   type AgentRequest,
   type PermissionDecision,
   type PermissionRequest,
+  type UseReport,
   type QuestionAnswer,
   type AgentQuestion,
 } from "./model/attempt-asks.ts";
@@ -25,6 +26,7 @@ import { Refusal } from "../refusals.ts";
 import { findAsk } from "../asks/store/asks.ts";
 import { postAsk, type AskInput } from "../asks/create/post-ask.ts";
 import { withdrawAsk } from "../asks/end/post-answer.ts";
+import { reportAskOutcome } from "../asks/outcome/report-ask-outcome.ts";
 import { waitForAnswer } from "../asks/read/read-ask.ts";
 import { callOf } from "../asks/respond/put-to-people.ts";
 
@@ -81,7 +83,7 @@ export async function askForAttempt(
     roleId: null,
     envelope: null,
     mismatch: false,
-    bodyHash: sha256Digest(canonicalExact({ ...http, leadsOutside: undefined })),
+    bodyHash: sha256Digest(canonicalExact({ ...http, leadsOutside: undefined, reportsEnd: undefined })),
     ...asked,
   });
   return { askId: id };
@@ -107,7 +109,7 @@ function askIdOf(attemptId: string, ref: string): string {
   return `aa-${sha256Hex(`${attemptId}\n${ref}`).slice(0, ID_DIGITS)}`;
 }
 
-type Asked = Pick<AskInput, "type" | "prompt" | "contextHash" | "meta" | "warnings" | "call">;
+type Asked = Pick<AskInput, "reports" | "type" | "prompt" | "contextHash" | "meta" | "warnings" | "call">;
 
 async function permissionAsk(ctx: Context, who: AskingAttempt, permission: PermissionRequest): Promise<Asked> {
   const { agent } = who;
@@ -124,6 +126,7 @@ async function permissionAsk(ctx: Context, who: AskingAttempt, permission: Permi
   const inResource = finds.filter(({ path }) => path === "resource");
   return {
     type: "APPROVAL",
+    ...(permission.reportsEnd && { reports: "start" as const }),
     prompt: promptOf(shown, titled(who, safe.title)),
     contextHash: sha256Digest(consentText(tool, kwargs)).slice("sha256:".length),
     call: { fn: tool, kwargs },
@@ -203,8 +206,41 @@ export async function awaitDecision(
   const answer = await answerTo(ctx, askId, signal);
   const held = answer && (await findAsk(ctx.db, askId));
   const call = held && callOf(ctx, held);
-  return answer && decisionFrom(answer, call ? sha256Digest(consentText(call.fn, call.kwargs)) : null);
+  const decision = answer && decisionFrom(answer, call ? sha256Digest(consentText(call.fn, call.kwargs)) : null);
+  return decision?.allow && held?.ask.reports ? startAllowed(ctx, askId, decision) : decision;
 }
+
+const NOT_AGAIN = "it was allowed, and may have been run already or came too late; ask again";
+
+/** The agent may run the call from now on; one that has ended without it, or may have run, is not allowed again. */
+async function startAllowed(ctx: Context, askId: AskId, decision: PermissionDecision): Promise<PermissionDecision> {
+  try {
+    await reportAskOutcome(ctx, askId, null, { state: "started" });
+    return decision;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "outcome_known") throw error;
+    return { allow: false, why: NOT_AGAIN };
+  }
+}
+
+/**
+ * Stores how a permission that an attempt asked for under `ref` was used. One that nobody allowed, or about which
+ * something else was said before, stays as it is.
+ */
+export async function reportForAttempt(
+  ctx: Context,
+  { attemptId }: Pick<AskingAttempt, "attemptId">,
+  ref: string,
+  report: UseReport,
+): Promise<void> {
+  try {
+    await reportAskOutcome(ctx, askIdOf(attemptId, ref), null, report);
+  } catch (error) {
+    if (!(error instanceof Refusal) || !UNUSED.has(error.code)) throw error;
+  }
+}
+
+const UNUSED: ReadonlySet<string> = new Set(["ask_not_found", "not_approved", "outcome_known"]);
 
 /** The same of a question. @throws {Refusal} `ask_not_found` */
 export async function awaitAnswer(ctx: Context, askId: AskId, signal: AbortSignal): Promise<QuestionAnswer | null> {

@@ -11,7 +11,14 @@ import type { RepoRules } from "../tasks/model/rules.ts";
 import { sizedEvent } from "../tasks/model/event-size.ts";
 import type { NewTaskEvent } from "../tasks/model/task.ts";
 import type { WireWorkFacts, WorkReportBody } from "../wire/tasks/work.ts";
-import type { AgentNote, PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "../workshop/agents/agent.ts";
+import type {
+  AgentNote,
+  PermissionDecision,
+  PermissionRequest,
+  QuestionAnswer,
+  AgentQuestion,
+} from "../workshop/agents/agent.ts";
+import type { UseReport } from "../tasks/model/attempt-asks.ts";
 import type { AttemptSpec } from "../workshop/attempt-assignment.ts";
 import { AttemptLost, type AttemptClient, type Progress, type Result } from "../workshop/attempt-client.ts";
 
@@ -108,6 +115,7 @@ export function openHttpAttemptClient(options: HttpAttemptClientOptions): HttpAt
       askThrough<PermissionDecision>(line, { ref, request: permission, ...NOT_DECIDED }, { signal, leaving }),
     question: (ref, question, signal) =>
       askThrough<QuestionAnswer>(line, { ref, request: question, ...NOT_ANSWERED }, { signal, leaving }),
+    used: (ref, report) => reportUse(line, ref, report),
     withdraw: async (ref) => void (await say({ say: "withdraw", ref })),
     async notes(known, signal) {
       const until = AbortSignal.any([signal, leaving, line.ending]);
@@ -201,6 +209,13 @@ function openConnection({ place, leaving, hold: heldBefore }: HttpAttemptClientO
       return reply.status === 204 ? null : ((await reply.json()) as T);
     },
   };
+}
+
+/** A server that does not take such a report yet loses nothing else by it. */
+async function reportUse({ say }: ServerConnection, ref: string, report: UseReport): Promise<void> {
+  await say({ say: "used", ref, report }).catch((error: unknown) => {
+    if (!(error instanceof Declined)) throw error;
+  });
 }
 
 /** A request that an agent waits for, and the reply to the agent where nobody decides. */

@@ -1,5 +1,6 @@
 import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { AttemptState, AttemptUsage, Diffstat, LineComment, NewTaskEvent } from "../tasks/model/task.ts";
+import type { UseReport } from "../tasks/model/attempt-asks.ts";
 import type { RepoRules } from "../tasks/model/rules.ts";
 import type { AgentNote, PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "./agents/agent.ts";
 
@@ -81,6 +82,8 @@ export interface AttemptClient {
    */
   permission(ref: string, permissionRequest: PermissionRequest, signal: AbortSignal): Promise<PermissionDecision>;
   question(ref: string, agentQuestion: AgentQuestion, signal: AbortSignal): Promise<QuestionAnswer>;
+  /** Reports how a use of a tool that was allowed under `ref` has ended; one that was not allowed stays as it is. */
+  used(ref: string, report: UseReport): Promise<void>;
   /** Takes a request back from people: the agent waits for it no more. One that nobody knows, or is decided, stays. */
   withdraw(ref: string): Promise<void>;
   /** Resolves with the notes of people that wait for the agent, without the known ones; with none after a while, or once aborted. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { NewTaskEvent } from "../tasks/model/task.ts";
 import { agentNamed, storeOf, type WorkshopContext } from "./workshop-context.ts";
 import { listFolders } from "./attempt-assignment.ts";
+import { AllowedUses } from "./allowed-uses.ts";
 import { Asking } from "./asking.ts";
 import { AttemptLost, type AttemptClient, type Progress, type TaskRun } from "./attempt-client.ts";
 import { modelHosts, passedEnv } from "./sandbox/model-hosts.ts";
@@ -48,7 +49,11 @@ export async function superviseAgent(
     if (!("dead" in found)) return followWhole(found, { workshop, work, client, run }, begun);
     const lines = await readLog(folder, begun.after);
     const reporter = openLineReporter(client, Math.max(begun.after, work.logSeq), run);
-    for (const line of lines) await reporter.report(line);
+    const uses = new AllowedUses(client);
+    for (const line of lines) {
+      await reporter.report(line);
+      await uses.accept(line);
+    }
     const last = lines.at(-1);
     if (last?.type === "ended") return { end: last.end, survivors: last.survivors ?? [] };
     if (lines.length > 0) return diedWithSupervisor(workshop, work, `its supervisor was gone: ${found.reason}`);
@@ -250,13 +255,21 @@ async function follow(
   const asking = new Asking(link, client, { leave, clock });
   const whileFollowed = AbortSignal.any([leave, client.interrupting]);
   void passNotes(link, client, { signal: whileFollowed, clock });
+  const uses = new AllowedUses(client);
   try {
     // Requests reported before and not decided yet are made again. Nobody is asked twice for the same `ref`.
-    for (const line of await readLog(work.folder, after)) if (line.seq <= reportedSeq) asking.remember(line);
+    for (const line of await readLog(work.folder, after))
+      if (line.seq <= reportedSeq) {
+        asking.remember(line);
+        // The report of the last one may be lost; the others repeat themselves.
+        if (line.seq === reportedSeq) await uses.accept(line);
+        else uses.remember(line);
+      }
     await asking.rememberedAll();
     for await (const line of link.lines(reportedSeq)) {
       if (leave.aborted) break;
       await reporter.report(line);
+      await uses.accept(line);
       await asking.accept(line);
       if (line.type === "ended") return line;
     }

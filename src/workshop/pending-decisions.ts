@@ -4,7 +4,7 @@ import type { SupervisorFact } from "./supervisor/lines.ts";
 /** The permissions and questions that the agent waits for. */
 export interface PendingDecisions {
   /** Resolves with the decision; as canceled once `withdrawn` is aborted. */
-  permission(permissionRequest: PermissionRequest, withdrawn?: AbortSignal): Promise<PermissionDecision>;
+  permission(permissionRequest: PermissionRequest, withdrawn?: AbortSignal, use?: string): Promise<PermissionDecision>;
   question(agentQuestion: AgentQuestion, withdrawn?: AbortSignal): Promise<QuestionAnswer>;
   /** Takes a decision once. A decision on an unknown request, or on a decided one, changes nothing. */
   decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
@@ -41,13 +41,14 @@ export function openPendingDecisions({ append, nextRef, onCount }: PendingOption
   }
 
   return {
-    permission(permissionRequest, withdrawn) {
+    permission(permissionRequest, withdrawn, use) {
       const why = withdrawn?.aborted ? WITHDRAWN : closed;
       if (why !== null) return Promise.resolve({ allow: false, why, canceled: true });
       return new Promise((resolve) => {
         const ref = nextRef();
         permissions.set(ref, resolve);
-        append({ type: "permission", ref, wish: permissionRequest });
+        const known = use !== undefined && { wish: { ...permissionRequest, reportsEnd: true }, use };
+        append({ type: "permission", ref, wish: permissionRequest, ...known });
         withdrawOn(withdrawn, ref, () => resolve({ allow: false, why: WITHDRAWN, canceled: true }));
         count();
       });
@@ -70,7 +71,7 @@ export function openPendingDecisions({ append, nextRef, onCount }: PendingOption
       permissions.delete(ref);
       questions.delete(ref);
       // First on disk: a process that resumes this attempt must know that the agent may have acted on it.
-      append({ type: "decided", ref });
+      append({ type: "decided", ref, ...("allow" in decision && { allow: decision.allow }) });
       if ("allow" in decision) permission?.(decision);
       else question?.(decision);
       count();

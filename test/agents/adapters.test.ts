@@ -7,7 +7,7 @@ import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createKey } from "../../src/access/create-key.ts";
 import { ROOMY } from "../support/contract.ts";
-import { converse, type Talk } from "../support/conversation.ts";
+import { converse, type Talk, endsOf } from "../support/conversation.ts";
 import { somebody } from "../support/deciders.ts";
 import { openWorld } from "../support/world.ts";
 import { plantSettings } from "./planted.ts";
@@ -72,6 +72,7 @@ for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
       );
       assert.equal(readFileSync(join(tree, "hello.txt"), "utf8"), "hello\n");
       assert.match(JSON.stringify(model.latest()), /Dana: use the fixture/);
+      assert.deepEqual(endsOf(done).slice(0, 2), ["done", "done"]);
       assert.ok(done.messages.includes("All is done."), done.messages.join("|"));
       assert.equal(done.exit.signal, null, "it went when its input was closed");
     });

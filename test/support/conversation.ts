@@ -9,6 +9,7 @@ import {
   type AgentNote,
   type AgentOrder,
   type AgentSettings,
+  type ToolUseEnd,
   type PermissionDecision,
   type PermissionRequest,
   type QuestionAnswer,
@@ -22,10 +23,12 @@ export interface Conversation {
   sessions: string[];
   versions: string[];
   messages: string[];
-  tools: { name: string; input?: unknown; result?: string; isError?: boolean }[];
+  tools: { name: string; input?: unknown; result?: string; isError?: boolean; ended?: ToolUseEnd }[];
   turns: number;
   errors: string[];
   wishes: PermissionRequest[];
+  /** The uses of tools that the wishes were about, by the agent's own ids, in the same order. */
+  uses: (string | undefined)[];
   questions: AgentQuestion[];
   /** The ids of the notes that it got. */
   noted: string[];
@@ -98,6 +101,7 @@ export async function converse(talk: Talk): Promise<Conversation> {
     turns: 0,
     errors: [],
     wishes: [],
+    uses: [],
     questions: [],
     noted: [],
     lines: [],
@@ -148,7 +152,8 @@ export async function converse(talk: Talk): Promise<Conversation> {
         error: (text) => void seen.errors.push(text),
         onNote: (take) => talk.onNotes?.(take),
         noted: (id) => void seen.noted.push(id),
-        async permission(permissionRequest) {
+        async permission(permissionRequest, _withdrawn, use) {
+          seen.uses.push(use);
           seen.wishes.push(permissionRequest);
           const decide = talk.decide ?? (() => ({ allow: true }) as const);
           return Promise.race([decide(permissionRequest, hands.interrupt), ended]);
@@ -169,4 +174,13 @@ export async function converse(talk: Talk): Promise<Conversation> {
     clearTimeout(late);
   }
   return seen;
+}
+
+/** Returns how each use of a tool that the agent wished for ended, as its adapter tells it. */
+export function endsOf({ uses, tools }: Conversation): (string | null)[] {
+  const ends = tools.flatMap(({ ended, isError }) =>
+    ended ? [[ended.use, isError ? "failed" : "done"] as const] : [],
+  );
+  const byUse = new Map(ends);
+  return uses.map((use) => (use === undefined ? null : (byUse.get(use) ?? null)));
 }

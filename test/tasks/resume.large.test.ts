@@ -25,6 +25,9 @@ describe("an agent that is killed", { concurrency: true }, () => {
   };
   const decide = async (id: string) => shared().decide(await pending(id), { approved: true });
 
+  const becameOf = async ({ id }: { id: string }) =>
+    (await shared().person("GET", `/people/me/asks/${id}`)).body.call_outcome?.state;
+
   it("while it waits for a permission is resumed, and people are asked once", async () => {
     const site = shared();
     await site.submit("waits", {
@@ -52,8 +55,11 @@ describe("an agent that is killed", { concurrency: true }, () => {
     const second = await pending("did");
     assert.notEqual(second.id, first.id);
     assert.match(JSON.stringify(second), /earlier|before/i);
+    // Nobody knows how far the first went.
+    assert.equal(await becameOf(first), "unknown");
     await site.decide(second, { approved: true });
     assertDone(site, "did", await site.until("did", "review"));
+    assert.equal(await becameOf(second), "done");
   });
 
   it("without a session to go on with begins again on the start commit", async () => {

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { converse, type Talk } from "../support/conversation.ts";
+import { converse, endsOf, type Talk } from "../support/conversation.ts";
 import type { FakeStep } from "../support/fake-agents/play.ts";
 
 const root = mkdtempSync(join(tmpdir(), "parley-agents-"));
@@ -70,6 +70,7 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
         ],
       );
       assert.match(done.wishes[0]?.diff ?? "", /one/);
+      assert.equal(endsOf(done)[0], "done");
       assert.equal(readFileSync(join(folder, "tree/src/a.txt"), "utf8"), "one\n");
       for (const path of ["tree/b.txt", "outside.txt", "tree/CLAUDE.md"]) assert.ok(!existsSync(join(folder, path)));
       assert.ok(done.messages.includes("That is all."), done.messages.join("|"));
@@ -82,6 +83,7 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
       const env = tell({ run: "echo one >> log.txt" }, { crash: true }, { run: "echo two >> log.txt" });
       const died = await converse({ folder, settings, env, message: "Do it." });
       assert.deepEqual([died.end.kind, died.end.kind === "died" && died.end.canResume], ["died", true]);
+      assert.deepEqual(endsOf(died), ["done"]);
 
       const [resume = ""] = died.sessions;
       const gone = await converse({ folder, settings, resume, env: {}, message: "Continue." });

@@ -10,6 +10,7 @@ import {
   askForAttempt,
   awaitAnswer,
   awaitDecision,
+  reportForAttempt,
   withdrawForAttempt,
   type AskingAttempt,
 } from "../../src/tasks/ask-for-attempt.ts";
@@ -55,6 +56,36 @@ for (const on of ONE_DATABASE) {
       const waiting = awaitDecision(ctx(), askId, soon());
       assert.equal((await dana.decide(inboxId, { approved: true })).status, 200);
       assert.deepEqual(await waiting, { allow: true });
+    });
+
+    it("has an outcome that the request to people shows, from the moment when its agent may begin", async () => {
+      const who = await attempt(scene());
+      const dana = await scene().person();
+      const reported = (command: string) => ({ ...RUN(command), reportsEnd: true });
+      const state = async (askId: string) => (await scene().admin.get(`/asks/${askId}`)).body.outcome?.state;
+      const end = { state: "failed", resultDigest: `sha256:${"5f".repeat(32)}`, words: "exit 1" } as const;
+
+      const one = await withPeople(scene(), who, "o1", reported("npm run one"));
+      assert.equal((await dana.decide(one.inboxId, { approved: true })).status, 200);
+      assert.equal(await state(one.askId), "awaited");
+      assert.deepEqual(await awaitDecision(ctx(), one.askId, soon()), { allow: true });
+      assert.equal(await state(one.askId), "started");
+      await reportForAttempt(ctx(), who, "o1", end);
+      assert.equal(await state(one.askId), "failed");
+      const { call_outcome: shown } = (await dana.whole(one.inboxId)).body;
+      assert.deepEqual([shown.state, shown.text], ["failed", "exit 1"]);
+      // A use that has ended is not allowed once more, whoever asks for the decision again.
+      const decision = await awaitDecision(ctx(), one.askId, soon());
+      assert.equal(decision?.allow, false);
+
+      const two = await withPeople(scene(), who, "o2", reported("npm run two"));
+      assert.equal((await dana.decide(two.inboxId, { approved: true })).status, 200);
+      const rejected = await withPeople(scene(), who, "o3", reported("npm run three"));
+      assert.equal((await dana.decide(rejected.inboxId, { approved: false })).status, 200);
+      await reportForAttempt(ctx(), who, "o3", end);
+      assert.equal(await state(rejected.askId), undefined);
+      await cancelJob(ctx(), who.jobId, { principal: SHOP, isAdmin: true });
+      assert.equal(await state(two.askId), "not_run");
     });
 
     it("is asked also where it holds what no store takes, and binds exactly that", async () => {

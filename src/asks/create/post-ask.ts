@@ -38,6 +38,7 @@ export type AskInput = Pick<
   | "meta"
   | "principal"
   | "traceparent"
+  | "reports"
 > & {
   /** Absent: it gets one. */
   id?: string;

@@ -1,8 +1,10 @@
 import { tellFact } from "./tell-fact.ts";
 import { bumpsEpoch, mayBeJoined, mayMove } from "../model/job-rules.ts";
-import { isOver, type JobState, type AskAnswer, type StageRecord, type Stage } from "../model/ask.ts";
+import { isOver, type Ask, type JobState, type AskAnswer, type StageRecord, type Stage } from "../model/ask.ts";
+import { allowsCall } from "../model/people.ts";
 import { CROWD } from "../../questions/model/participant.ts";
 import { MACHINE_MS } from "../model/rules.ts";
+import { awaitedOutcome } from "../../requests/model/call-outcome.ts";
 import { type Actor, type AuditNote } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
 import {
@@ -14,6 +16,7 @@ import {
   type NewJobEvent,
 } from "../store/jobs.ts";
 import { insertAnswer } from "../store/answers.ts";
+import { endReportTimesOfJob, upsertAskOutcome } from "../store/ask-outcomes.ts";
 import { endAsk, freeJoined, listJoined, listPendingOfJob, type AskAt } from "../store/asks.ts";
 import { CLAIMS_TOPIC, INBOX_TOPIC, askTopic } from "../../core/store/wake.ts";
 
@@ -72,6 +75,7 @@ export async function settleAskIn(
     });
     // point: relay-between-ask-and-answer
     await insertAnswer(tx, own, one === held.ask ? (ended.bodyHash ?? null) : null);
+    if (awaitsReport(one.ask, own)) await upsertAskOutcome(tx, one.ask.id, awaitedOutcome(at));
     tellFact(tx, { kind: "ended", ask: over.ask, job: held.job.job, answer: own });
     events.push(
       { event: "answer", body: { ask_id: own.askId } },
@@ -93,6 +97,11 @@ export async function settleAskIn(
   const moved = await recountIn(tx, held.job);
   await appendJobEvents(tx, moved.job, [...events, ...moved.events]);
   return { answer, job: moved.job, notes: [...notes, ...moved.notes] };
+}
+
+/** A call that people allowed has its outcome with their request, and an ask that joined another with that one. */
+function awaitsReport(ask: Ask, answer: AskAnswer): boolean {
+  return ask.reports !== undefined && ask.addressedId === null && ask.joinedTo === null && allowsCall(ask, answer);
 }
 
 /** Returns the policy's trace, which is part of every answer, from any source (spec/relay 4). */
@@ -181,6 +190,8 @@ export async function moveJobIn(
     tx.wake(INBOX_TOPIC);
   }
   await appendJobEvents(tx, after, [...events, statusOf(after, from)]);
+  // The holder reports no more calls: the job is over, or is another holder's.
+  if (over || to === "QUEUED") await endReportTimesOfJob(tx, id, over ? ["awaited", "started"] : ["started"]);
   if (to === "QUEUED") tx.wake(CLAIMS_TOPIC);
   if (over) tellFact(tx, { kind: "job ended", job: after.job });
   return { job: after, notes: [...notes, moveNote(after, from, by)] };

@@ -110,7 +110,13 @@ export interface Ask {
   consentDigest: string | null;
   /** The `traceparent` header it came with. */
   traceparent?: string;
+  /** The reports that its executor promises of what the ask allows (spec/relay 13). */
+  reports?: AskReports;
 }
+
+/** An executor reports the start and the end of what an ask allows, or the end alone. */
+export const ASK_REPORTS = ["start", "end"] as const;
+export type AskReports = (typeof ASK_REPORTS)[number];
 
 /** Says on what grounds a machine answered (spec/relay 4). */
 export interface Attestation {

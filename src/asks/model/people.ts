@@ -22,6 +22,13 @@ export function isDecision({ type }: Pick<Ask, "type">): boolean {
   return type === "APPROVAL" || type === "POLICY_DECISION";
 }
 
+/** Returns whether an answer to a decision allows what was asked for. */
+export function allowsCall({ type }: Pick<Ask, "type">, { status, json }: Pick<AskAnswer, "status" | "json">): boolean {
+  if (status !== "ANSWERED") return false;
+  const { approved, decision } = membersOf(json);
+  return type === "APPROVAL" ? approved === true : type === "POLICY_DECISION" && decision === "ALLOW";
+}
+
 /**
  * Returns what people are shown of an APPROVAL or a POLICY_DECISION, with its digest: rendered by the server, from what
  * would run (spec/relay 13).

@@ -119,6 +119,7 @@ export async function askPeopleIn(
       ask_type: ask.type,
       ...(plan.task && { [TASK_OF_JOB]: plan.task }),
       standing: plan.isGrantable,
+      ...(ask.reports && { reports: ask.reports }),
       policy_trace: plan.trace,
       ...(plan.keep && { keep: keepingOf(ctx, ask, plan.keep) }),
       // An approved text is never altered: one that holds a secret is shown only on Parley's own pages.

@@ -2,6 +2,7 @@ import type { AskType } from "../../core/model/ask-type.ts";
 import { readExactJson } from "../../lib/json/exact-json.ts";
 import type {
   AskConstraints,
+  AskReports,
   AskStatus,
   ChoiceOption,
   ContextEnvelope,
@@ -54,6 +55,7 @@ export interface AskWire {
   /** Its hash did not fit its envelope when it came. */
   mismatch: boolean;
   traceparent: string | undefined;
+  reports?: AskReports | undefined;
   call?: string | null;
   /** The policy's decision and its reasons, once it was evaluated. */
   trace?: PolicyTrace | null;
@@ -135,6 +137,7 @@ export function toAt(row: AskRow): AskAt {
       decisionKey: row.decision_key,
       consentDigest: row.consent_digest,
       ...(wire.traceparent !== undefined && { traceparent: wire.traceparent }),
+      ...(wire.reports !== undefined && { reports: wire.reports }),
     },
     bodyHash: wire.bodyHash,
     sameHash: row.same_hash,
@@ -152,8 +155,8 @@ export function toAt(row: AskRow): AskAt {
 /** Returns the text of `wire` of an ask with these stages and, if policy was asked, its decision. */
 export function wireWith(held: AskAt, stages: readonly StageRecord[], policyTrace: PolicyTrace | null): string {
   const { bodyHash, options, warnings, mismatch, sealedCall: call } = held;
-  const { envelope, traceparent } = held.ask;
+  const { envelope, traceparent, reports } = held.ask;
   const trace = policyTrace ?? held.policyTrace;
-  const wire: AskWire = { envelope, bodyHash, options, stages, warnings, mismatch, traceparent, call, trace };
+  const wire: AskWire = { envelope, bodyHash, options, stages, warnings, mismatch, traceparent, reports, call, trace };
   return JSON.stringify(wire);
 }

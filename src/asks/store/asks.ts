@@ -44,9 +44,9 @@ export type NewAskRow = Omit<
 
 /** Stores an ask unless there is one of this id; returns nothing then. */
 export async function insertAskIfNew(tx: Tx, ask: NewAskRow): Promise<AskAt | undefined> {
-  const { envelope, bodyHash, options, warnings, mismatch, leader, traceparent } = ask;
+  const { envelope, bodyHash, options, warnings, mismatch, leader, traceparent, reports } = ask;
   const call = ask.sealedCall;
-  const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch, traceparent, call };
+  const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch, traceparent, reports, call };
   const sharedDeadline = ask.constraints.timeoutS === undefined ? (leader?.expiresAt ?? null) : null;
   const row = await first<AskRow>(
     tx,

@@ -7,6 +7,7 @@ import { SHOWN_QUESTIONS } from "../../questions/store/tables.ts";
 import { SHOWN_REQUESTS } from "../../requests/store/tables.ts";
 
 const QUICK_JOBS = 200;
+const LONG_UNREPORTED_MS = 120_000;
 
 /** The invariants of jobs and of their executors' asks, beyond those that the tables enforce. */
 export const RELAY_CHECKS: readonly Check[] = [
@@ -91,6 +92,19 @@ export const RELAY_CHECKS: readonly Check[] = [
           AND NOT ${isFrozen(raw("principal"))}
       UNION SELECT a.ask_id FROM asks a JOIN jobs j ON j.job_id = a.job_id
         WHERE a.status = 'PENDING' AND j.ended_at IS NOT NULL`,
+  ),
+  checkRows(
+    "W4",
+    "an ask that allows a call whose executor promised a report has an end two minutes after the time for it",
+    () => sql`SELECT o.ask_id AS offender FROM ask_outcomes o JOIN asks a ON a.ask_id = o.ask_id
+      WHERE o.due_at < (SELECT parley_now()) - ${LONG_UNREPORTED_MS} AND NOT ${isFrozen(raw("a.principal"))}`,
+  ),
+  checkRows(
+    "W4",
+    "what became of a call is stored for an allowed ask alone, and not beside a request to people",
+    (quick) => sql`SELECT o.ask_id AS offender FROM (SELECT ask_id FROM ask_outcomes ORDER BY at DESC
+        ${quick ? sql`LIMIT ${QUICK_JOBS}` : empty}) AS o LEFT JOIN asks a ON a.ask_id = o.ask_id
+      WHERE coalesce(a.status, '') <> 'ANSWERED' OR a.addressed_id IS NOT NULL OR a.joined_to IS NOT NULL`,
   ),
   checkRows(
     "S1, S3",

@@ -19,6 +19,7 @@ export async function deleteEndedJobs(tx: Tx, jobIds: readonly string[]): Promis
   const ids = join(ended.map((row) => row.job_id));
   const asks = sql`SELECT ask_id FROM asks WHERE job_id IN (${ids})`;
   await tx.all(sql`DELETE FROM answer_deliveries WHERE ask_id IN (${asks})`);
+  await tx.all(sql`DELETE FROM ask_outcomes WHERE ask_id IN (${asks})`);
   await tx.all(sql`DELETE FROM late_answers WHERE ask_id IN (${asks})`);
   await tx.all(sql`DELETE FROM answers WHERE ask_id IN (${asks})`);
   // point: job-retention-between-tables

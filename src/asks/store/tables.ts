@@ -8,6 +8,7 @@ export const RELAY_TABLES: OwnedTables = {
     "answer_deliveries",
     "answers",
     "artifacts",
+    "ask_outcomes",
     "asks",
     "decision_cache",
     "job_claims",
@@ -28,6 +29,12 @@ export const RELAY_TABLES: OwnedTables = {
     },
     answers: "stays",
     artifacts: "stays",
+    // An approval may have been used since the backup.
+    ask_outcomes: {
+      ends: (atMs) => [
+        sql`UPDATE ask_outcomes SET state = 'unknown', at = ${atMs}, due_at = NULL WHERE state IN ('awaited', 'started')`,
+      ],
+    },
     asks: "stays",
     decision_cache: { ends: () => [sql`DELETE FROM decision_cache`] },
     job_claims: "stays",
@@ -62,12 +69,16 @@ export const RELAY_TABLES: OwnedTables = {
     sql`UPDATE asks SET expires_at = coalesce((SELECT q.expires_at FROM ${SHOWN_QUESTIONS} q WHERE q.ask_id = question_id),
         expires_at + ${stoodFor(raw("created_at"), time)})
       WHERE status = ${"PENDING"} AND ${isFrozen(raw("principal"))}`,
+    sql`UPDATE ask_outcomes SET due_at = due_at + ${stoodFor(raw("at"), time)}
+      WHERE state = ${"awaited"} AND due_at IS NOT NULL
+        AND ask_id IN (SELECT a.ask_id FROM asks a WHERE a.ask_id = ask_outcomes.ask_id AND ${isFrozen(raw("a.principal"))})`,
   ],
   moveTimes: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;
     return [
       sql`UPDATE jobs SET lease_until = lease_until - ${by} WHERE lease_until > ${wrongMs}`,
       sql`UPDATE runner_runs SET claimed_until = claimed_until - ${by} WHERE claimed_until > ${wrongMs}`,
+      sql`UPDATE ask_outcomes SET at = at - ${by}, due_at = due_at - ${by} WHERE at > ${nowMs}`,
     ];
   },
   countPassed: (sinceMs) => sql`SELECT count(*) FROM asks
@@ -87,7 +98,10 @@ export const RELAY_TABLES: OwnedTables = {
   ],
   ownSentences: ["answers.error", "job_events.body"],
   unchanging: ["tool_pins.definition"],
-  followed: [{ from: "answers", by: "ask_id", to: "asks", column: "ask_id" }],
+  followed: [
+    { from: "answers", by: "ask_id", to: "asks", column: "ask_id" },
+    { from: "ask_outcomes", by: "ask_id", to: "asks", column: "ask_id" },
+  ],
 };
 
 /** The columns of jobs that other rooms read. */

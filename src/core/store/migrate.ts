@@ -28,6 +28,7 @@ import { inquiries } from "./migrations/0046-inquiries.ts";
 import { callOutcomes } from "./migrations/0047-call-outcomes.ts";
 import { freezes } from "./migrations/0048-freezes.ts";
 import { runs } from "./migrations/0049-runs.ts";
+import { askOutcomes } from "./migrations/0050-ask-outcomes.ts";
 import { agentNotes } from "./migrations/0051-agent-notes.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -60,6 +61,7 @@ const MIGRATIONS: readonly Migration[] = [
   callOutcomes,
   freezes,
   runs,
+  askOutcomes,
   agentNotes,
 ];
 

@@ -9,6 +9,7 @@ import {
   askForAttempt,
   awaitAnswer,
   awaitDecision,
+  reportForAttempt,
   withdrawForAttempt,
   type AskingAttempt,
 } from "../../tasks/ask-for-attempt.ts";
@@ -126,6 +127,9 @@ async function answer(
       return {};
     case "wish":
       return decide(ctx, { attempt, held }, { ref: report.ref, http: report.wish as AgentRequest }, signal);
+    case "used":
+      await reportForAttempt(ctx, attempt, report.ref, report.report);
+      return {};
     case "withdraw":
       await withdrawForAttempt(ctx, { attemptId: attempt.attemptId, principal: attempt.holder }, report.ref);
       return {};

@@ -7,13 +7,14 @@ import { yieldAfterLarge } from "../../lib/event-loop.ts";
 import { readTraceParent } from "../../lib/tracing/traceparent.ts";
 import { redactJson, stringsOf } from "../../lib/json/strings-of.ts";
 import { envelopeHash } from "../../asks/model/decision-key.ts";
-import type { AskConstraints, ContextEnvelope, Ask } from "../../asks/model/ask.ts";
+import type { AskConstraints, AskReports, ContextEnvelope, Ask } from "../../asks/model/ask.ts";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import { renewByPoll } from "../../asks/jobs/hold-job.ts";
 import { postAsk, type AskInput } from "../../asks/create/post-ask.ts";
 import { withdrawAsk } from "../../asks/end/post-answer.ts";
 import { listAnswerable, listHistory, readAsk, waitForAnswer, type Reader } from "../../asks/read/read-ask.ts";
+import { readAskOutcome } from "../../asks/outcome/report-ask-outcome.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
 import { administrator } from "../http/principals.ts";
@@ -25,7 +26,7 @@ import { ADMIN, askIdOf, enter, isAdminView, jobIdOf } from "./job-requests.ts";
 import { WireAskLinePage, WireWholeAsk } from "../../wire/relay/admin-view.ts";
 import { withAliases } from "../../wire/aliases.ts";
 import { WireAnswer, WireAsk, WireAskHistory, WireAskPage } from "../../wire/relay/ask.ts";
-import { answerWire, askWire } from "./print.ts";
+import { answerWire, askOutcomeWire, askWire } from "./print.ts";
 import { bodyOf, cursorOf, cursorText, queryChoice, queryNumber, routeOptions, queryWaitOf } from "./request.ts";
 
 type Of = { Params: { id: string } };
@@ -63,8 +64,14 @@ export function askRoutes(app: Door, door: DoorContext, show: ShowRequest): void
     async (http) => {
       if (isAdminView(http)) return wholeAsk(door, http, show);
       const caller = await enter(door, http, READERS);
-      const { ask, warnings } = await readAsk(ctx, askIdOf(http), readerOf(caller));
-      return { ...askWire(ask, warnings), stages: [...ask.stages] } satisfies WireAsk;
+      const held = await readAsk(ctx, askIdOf(http), readerOf(caller));
+      const { ask, warnings } = held;
+      const outcome = await readAskOutcome(ctx, held);
+      return {
+        ...askWire(ask, warnings),
+        stages: [...ask.stages],
+        ...(outcome && { outcome: askOutcomeWire(outcome) }),
+      } satisfies WireAsk;
     },
   );
 
@@ -168,6 +175,7 @@ interface AskFields {
   envelope: ContextEnvelope | null;
   constraints: AskConstraints;
   roleId: string | null;
+  reports: AskReports | undefined;
   meta: JsonObject;
 }
 
@@ -186,6 +194,7 @@ function checkedAsk(body: unknown, schema: z.ZodType<NewAskBody>): AskFields {
     envelope: given.context_envelope ?? null,
     constraints: constraintsOf(given.constraints),
     roleId: given.role_id ?? null,
+    reports: given.reports,
     meta: Object.fromEntries(Object.entries(meta).filter(([, member]) => member !== null)),
   };
 }
@@ -239,7 +248,7 @@ async function askInputOf(
     meta: fields.meta,
     ...(fields.envelope && { context_envelope: fields.envelope }),
   };
-  const { id, jobId, stepId, type, constraints, roleId } = fields;
+  const { id, jobId, stepId, type, constraints, roleId, reports } = fields;
   // Names stand for what they name: one that is changed names nothing.
   const names = {
     ask_id: id,
@@ -265,6 +274,7 @@ async function askInputOf(
     type,
     constraints,
     roleId,
+    ...(reports && { reports }),
     contextHash,
     prompt: safe.prompt,
     meta: safe.meta,

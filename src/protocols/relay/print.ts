@@ -14,7 +14,8 @@ import type {
   WireWholeJob,
 } from "../../wire/relay/admin-view.ts";
 import { placeText } from "../http/list-pages.ts";
-import type { WireAnswer, WireAsk } from "../../wire/relay/ask.ts";
+import type { CallOutcome } from "../../requests/model/call-outcome.ts";
+import type { WireAnswer, WireAsk, WireAskOutcome } from "../../wire/relay/ask.ts";
 import type { WireJob } from "../../wire/relay/job.ts";
 
 /** Returns an ask as the wire has it. */
@@ -45,6 +46,16 @@ export function askWire(ask: Ask, warnings: readonly WireAsk["warnings"][number]
     consent_digest: ask.consentDigest,
     warnings,
   });
+}
+
+/** Returns what became of the call that an ask allowed, as the wire has it. */
+export function askOutcomeWire({ state, at, words, resultDigest }: CallOutcome): WireAskOutcome {
+  return {
+    state,
+    at,
+    ...(words !== null && { text: words }),
+    ...(resultDigest !== null && { result_digest: resultDigest }),
+  };
 }
 
 /** Returns an answer as the wire has it: printed once for all who wait for it. */

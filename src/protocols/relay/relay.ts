@@ -3,6 +3,7 @@ import { sendRelayError } from "./errors.ts";
 import { adminRoutes, type ShowRequest } from "./admin-view.ts";
 import { askRoutes } from "./ask-routes.ts";
 import { answerRoutes } from "./answer-routes.ts";
+import { outcomeRoutes } from "./outcome-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
 
 /** The Ask/Answer relay's door: `/asks`, `/answers`, `/jobs` (docs/spec/relay.md). It decides nothing. */
@@ -11,6 +12,7 @@ export function relay(door: DoorContext, show: ShowRequest): (app: Door) => Prom
     app.setErrorHandler((error, http, reply) => sendRelayError(door.ctx, error, http, reply));
     askRoutes(app, door, show);
     answerRoutes(app, door);
+    outcomeRoutes(app, door);
     adminRoutes(app, door);
     await jobRoutes(app, door);
   };

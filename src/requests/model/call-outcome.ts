@@ -26,6 +26,12 @@ export interface CallOutcome {
   words: string | null;
 }
 
+/** A report of an agent that a run of it has the call from now on. */
+export interface StartReport {
+  state: "started";
+  run: string;
+}
+
 /** A report of an agent about the end of a call. */
 export interface OutcomeReport {
   state: (typeof REPORTS)[number];
@@ -61,7 +67,17 @@ export function reportsOf({ wire, plan, form }: Pick<Request, "wire" | "plan" | 
 export function firstOutcome(over: Request, now: number): CallOutcome | null {
   const { outcome } = over;
   if (outcome?.approved !== true || outcome.reports === undefined || outcome.reports === "none") return null;
-  return { ...NOTHING_SAID, state: "awaited", at: now, dueAt: reportDueAt(over, outcome.reports, now) };
+  return awaitedOutcome(now, reportDueAt(over, outcome.reports, now));
+}
+
+/** Returns the outcome of a call that has just been approved, whose agent promised a report by a time. */
+export function awaitedOutcome(now: number, dueAt = now + REPORT_WITHIN_MS): CallOutcome {
+  return { ...NOTHING_SAID, state: "awaited", at: now, dueAt };
+}
+
+/** Returns the outcome of a call that was approved at a time, and about which nothing was promised. */
+export function unreportedOutcome(at: number): CallOutcome {
+  return { ...NOTHING_SAID, state: "not_reported", at };
 }
 
 /** A call of a plan starts before the deadline of the plan, and one of a door within the door's own time after the deadline. */
@@ -70,8 +86,15 @@ function reportDueAt({ wire, plan, expiresAt }: Request, reports: PromisedReport
   return plan === undefined ? now + REPORT_WITHIN_MS : expiresAt + LATE_COMMIT_MS;
 }
 
-/** Returns the outcome of a call that a run has started. */
-export function startedOutcome(run: string, now: number): CallOutcome {
+/**
+ * Returns the outcome of a call that a run starts: the former one if that run has it already.
+ *
+ * @throws {Refusal} `outcome_known` for a call that another run has, or that has ended: this run would be another one
+ */
+export function startedOutcome(former: CallOutcome, run: string, now: number): CallOutcome {
+  const { state, at } = former;
+  if (state === "started" && former.run === run) return former;
+  if (state !== "awaited" && state !== "not_reported") throw new Refusal("outcome_known", { state, at });
   return { ...NOTHING_SAID, state: "started", at: now, dueAt: now + REPORT_WITHIN_MS, run };
 }
 
@@ -81,7 +104,7 @@ export function startedOutcome(run: string, now: number): CallOutcome {
  */
 export function outcomeOf({ outcome, settledAt }: Request, stored: CallOutcome | undefined): CallOutcome | null {
   if (outcome?.approved !== true || outcome.reports === undefined) return null;
-  return stored ?? { ...NOTHING_SAID, state: "not_reported", at: settledAt ?? 0 };
+  return stored ?? unreportedOutcome(settledAt ?? 0);
 }
 
 /**
@@ -91,11 +114,19 @@ export function outcomeOf({ outcome, settledAt }: Request, stored: CallOutcome |
 export function outcomeAt(
   request: Request,
   stored: CallOutcome | undefined,
-  { now, isFrozen }: { now: number; isFrozen: boolean },
+  at: { now: number; isFrozen: boolean },
 ): CallOutcome | null {
   const outcome = outcomeOf(request, stored);
-  const reports = request.outcome?.reports;
-  if (!outcome || reports === undefined || outcome.dueAt === null || now < outcome.dueAt) return outcome;
+  return outcome && dueOutcome(request.outcome?.reports, outcome, at);
+}
+
+/** Returns an outcome at a time, by the reports that were promised of its call. */
+export function dueOutcome(
+  reports: PromisedReports | undefined,
+  outcome: CallOutcome,
+  { now, isFrozen }: { now: number; isFrozen: boolean },
+): CallOutcome {
+  if (reports === undefined || outcome.dueAt === null || now < outcome.dueAt) return outcome;
   if (isFrozen && outcome.state === "awaited") return outcome;
   return givenUp(reports, outcome, outcome.dueAt);
 }
@@ -112,7 +143,8 @@ function givenUp(reports: PromisedReports, { state, ...stored }: CallOutcome, at
  * @throws {Refusal} `outcome_known` where the end is another one, `outcome_started` for a withdrawal of a call that has
  *   started
  */
-export function reported(former: CallOutcome, report: OutcomeReport, now: number): CallOutcome {
+export function reported(former: CallOutcome, report: OutcomeReport | StartReport, now: number): CallOutcome {
+  if (report.state === "started") return startedOutcome(former, report.run, now);
   const { state, resultDigest = null, words = null } = report;
   if (former.state === state && former.resultDigest === resultDigest && former.words === words) return former;
   const { run } = former;

@@ -7,10 +7,17 @@ import { INBOX_TOPIC, requestTopic } from "../../core/store/wake.ts";
 import { withoutSecrets } from "../../core/without-secrets.ts";
 import { Refusal } from "../../refusals.ts";
 import { aboutRequest } from "../create/create-request.ts";
-import { type CallOutcome, outcomeAt, type OutcomeReport, reported, startedOutcome } from "../model/call-outcome.ts";
+import {
+  type CallOutcome,
+  outcomeAt,
+  type OutcomeReport,
+  reported,
+  startedOutcome,
+  type StartReport,
+} from "../model/call-outcome.ts";
 import type { Request } from "../model/request.ts";
 import { lockCallOutcome, startIfAwaited, upsertCallOutcome } from "../store/call-outcomes.ts";
-import { lockRequest } from "../store/requests.ts";
+import { lockRequest, type RequestAt } from "../store/requests.ts";
 
 type Reporting = Pick<Context, "db" | "wake" | "secrets">;
 
@@ -31,14 +38,23 @@ export async function reportOutcome(ctx: Reporting, requestId: RequestId, report
   return transact(ctx, async (tx) => {
     const locked = await lockRequest(tx, requestId);
     if (!locked) throw new Refusal("request_not_found");
-    const { request, now } = locked;
-    const former = outcomeAt(request, await lockCallOutcome(tx, requestId), locked);
-    if (!former) throw new Refusal("not_approved");
-    const outcome = reported(former, clean, now);
-    if (outcome === former) return { outcome, repeated: true };
-    await storeOutcome(tx, request, outcome, { kind: "agent", id: request.asker });
-    return { outcome, repeated: false };
+    return reportOutcomeIn(tx, locked, clean);
   });
+}
+
+/** The same of a locked request in the transaction under way; also of a start. Its words hold no secrets any more. */
+export async function reportOutcomeIn(
+  tx: Tx,
+  locked: RequestAt,
+  report: OutcomeReport | StartReport,
+): Promise<Reported> {
+  const { request, now } = locked;
+  const former = outcomeAt(request, await lockCallOutcome(tx, request.id), locked);
+  if (!former) throw new Refusal("not_approved");
+  const outcome = reported(former, report, now);
+  if (outcome === former) return { outcome, repeated: true };
+  await storeOutcome(tx, request, outcome, { kind: "agent", id: request.asker });
+  return { outcome, repeated: false };
 }
 
 /** Stores the outcome of a call in the transaction under way, with an entry of the record, and tells who looks at it. */
@@ -63,9 +79,7 @@ async function storeOutcome(tx: Tx, request: Request, outcome: CallOutcome, by: 
 export async function startCallIn(tx: Tx, request: Request, run: string, now: number): Promise<void> {
   const former = outcomeAt(request, await lockCallOutcome(tx, request.id), { now, isFrozen: false });
   if (!former) return;
-  if (former.state !== "awaited" && former.state !== "not_reported")
-    throw new Refusal("outcome_known", { state: former.state, at: former.at });
-  await upsertCallOutcome(tx, request.id, startedOutcome(run, now));
+  await upsertCallOutcome(tx, request.id, startedOutcome(former, run, now));
   tx.wake(INBOX_TOPIC);
 }
 

@@ -70,6 +70,19 @@ export async function endByDoor(
   );
 }
 
+/** The time for a report of these calls is over now, where it was not: nobody can send one any more. */
+export async function endReportTime(
+  tx: Tx,
+  requestIds: readonly RequestId[],
+  states: readonly CallOutcome["state"][],
+): Promise<void> {
+  if (requestIds.length === 0) return;
+  await tx.all(
+    sql`UPDATE call_outcomes SET due_at = parley_now() WHERE ask_id IN (${join([...requestIds])})
+      AND state IN (${join([...states])}) AND due_at > parley_now()`,
+  );
+}
+
 export async function findCallOutcome(on: Queryable, requestId: RequestId): Promise<CallOutcome | undefined> {
   return outcomeRows.first(on, sql`SELECT * FROM call_outcomes WHERE ask_id = ${requestId}`);
 }

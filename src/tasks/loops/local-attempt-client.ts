@@ -11,6 +11,7 @@ import {
   askForAttempt,
   awaitAnswer,
   awaitDecision,
+  reportForAttempt,
   withdrawForAttempt,
   type AskingAttempt,
 } from "../ask-for-attempt.ts";
@@ -90,6 +91,7 @@ export function openLocalAttemptClient(
         const { askId } = await ask(ref, question);
         return (await awaitAnswer(ctx, askId, signal)) ?? { none: true, why: CLOSED_WHY };
       }),
+    used: (ref, report) => say(() => reportForAttempt(ctx, attempt, ref, report)),
     withdraw: (ref) => say(() => withdrawForAttempt(ctx, { attemptId, principal: attempt.holder }, ref)),
     notes: (known, signal) => waitForNotes(ctx, runOfTask(repo, id), { known, waitMs: NOTES_WITHIN_MS, signal }),
     trouble: (why) => say(() => noteTrouble(ctx, held(), why)),

@@ -17,12 +17,23 @@ export interface PermissionRequest {
   diff?: string;
   /** A link on the way leads out of the tree, although the path does not. The supervisor sets this, never an agent. */
   leadsOutside?: boolean;
+  /** The workshop sees how the use of the tool ends, and reports it. The supervisor sets this, never an agent. */
+  reportsEnd?: boolean;
 }
 
 export type PermissionDecision =
   | { allow: true }
   /** `why` is for the model: a person's words, or why nobody decided. */
   | { allow: false; why: string; canceled?: boolean };
+
+/** How a use of a tool that was allowed has ended, without its output. */
+export interface UseReport {
+  state: "done" | "failed";
+  /** `sha256:…` of the result. */
+  resultDigest: string;
+  /** The plain status, such as `exit 1`. */
+  words?: string;
+}
 
 export interface AgentQuestion {
   text: string;

@@ -1,6 +1,7 @@
 /** An executor's ask and its answer, as they travel (spec/relay 3 to 5). */
 import { z } from "zod";
 import { ASK_STATUSES, STAGES } from "../../asks/model/ask.ts";
+import { CALL_OUTCOME_STATES } from "../../requests/model/call-outcome.ts";
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { aliased } from "../aliases.ts";
 
@@ -42,6 +43,16 @@ const constraints = z
   .object({ timeout_s: z.number(), max_tokens: z.int(), allowed_tools: z.array(z.string()).optional() })
   .meta({ id: "AskConstraints" });
 
+export const WireAskOutcome = z
+  .object({
+    state: z.enum(CALL_OUTCOME_STATES).describe("`awaited` and `started` are no ends; a report replaces `unknown`"),
+    at: z.int(),
+    text: z.string().describe("The executor's words").optional(),
+    result_digest: z.string().optional(),
+  })
+  .meta({ id: "AskOutcome", description: "What became of the call that an ask allowed." });
+export type WireAskOutcome = z.output<typeof WireAskOutcome>;
+
 const ask = {
   type: z.literal("Ask"),
   ask_id: z.string(),
@@ -63,6 +74,9 @@ const ask = {
   consent_digest: z.string().optional(),
   warnings: z.array(z.object({ path: z.string(), rule: z.string() }).meta({ id: "AskWarning" })),
   stages: z.array(WireStageRecord).optional(),
+  outcome: WireAskOutcome.describe(
+    "Only of an ask that allowed a call, where a report was promised or came",
+  ).optional(),
 };
 
 export const WireAsk = aliased(ask).meta({ id: "Ask", description: "One question of an executor." });

@@ -1,10 +1,11 @@
 /** New asks of executors, and the answers that are posted to them (spec/relay 3 to 5). */
 import { z } from "zod";
 import type { AskConstraints, ContextEnvelope } from "../../asks/model/ask.ts";
-import { ASK_STATUSES } from "../../asks/model/ask.ts";
+import { ASK_REPORTS, ASK_STATUSES } from "../../asks/model/ask.ts";
 import { readOptions } from "../../asks/model/choice-options.ts";
 import { MOST_ANSWER_CHARS } from "../../asks/model/people.ts";
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
+import { MOST_OUTCOME_WORDS, REPORTS } from "../../requests/model/call-outcome.ts";
 import { lengthOf, type FieldProblem } from "../../core/model/field-problem.ts";
 import { canonicalExact, isJsonObject } from "../../lib/json/exact-json.ts";
 import { custom, matching, rule, ruleOfAll, texts, type InnerFault } from "../fields.ts";
@@ -83,6 +84,10 @@ export function newAskBody(groups: Iterable<string>) {
       context_hash: text.check(sized(1, 256, lengthOf)).optional(),
       constraints: object<GivenConstraints>(CONSTRAINTS, constraintsFaults).optional(),
       role_id: role.optional(),
+      reports: z
+        .enum(ASK_REPORTS)
+        .describe("The executor reports the start and the end of what is allowed, or the end alone")
+        .optional(),
       meta: object<Json>(members, (value) => metaFaults(value, audiences)).optional(),
     })
     .check(
@@ -201,3 +206,18 @@ export const AskAnswerBody = z
   })
   .meta({ id: "AskAnswer" });
 export type AskAnswerBody = z.output<typeof AskAnswerBody>;
+
+export const AskOutcomeBody = z
+  .object({
+    outcome: z
+      .enum(["started", ...REPORTS])
+      .describe("`started`: the holder of the job runs it from now on; `withdrawn`: it will not be run"),
+    result_digest: matching(/^sha256:[0-9a-f]{64}$/, { says: "", constraint: "format" })
+      .describe("Of the result of the call")
+      .optional(),
+    text: text
+      .check(sized(0, MOST_OUTCOME_WORDS, lengthOf))
+      .meta({ maxLength: MOST_OUTCOME_WORDS, description: "Words for people; secrets are taken out" })
+      .optional(),
+  })
+  .meta({ id: "NewAskOutcome", description: "What became of the call that an ask allowed." });

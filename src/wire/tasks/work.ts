@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { SANDBOXES } from "../../core/model/sandbox.ts";
 import { PERMISSION_ACTIONS } from "../../tasks/model/action.ts";
+import { MOST_OUTCOME_WORDS } from "../../requests/model/call-outcome.ts";
 import { MERGES } from "../../tasks/model/rules.ts";
 import { TASK_EVENT_TYPES } from "../../tasks/model/task.ts";
 import { WireDiffstat } from "./task.ts";
@@ -51,12 +52,19 @@ const permission = z.object({
   resource: text(MOST_REQUEST_TEXT),
   diff: text(MOST_REQUEST_TEXT).optional(),
   leadsOutside: z.boolean().optional(),
+  reportsEnd: z.boolean().optional(),
 });
 const question = z.object({
   text: text(MOST_REQUEST_TEXT),
   options: z.array(z.object({ label: text(MOST_TEXT), description: text(MOST_TEXT).optional() })).max(100),
   multiple: z.boolean().optional(),
   schema: z.record(z.string(), z.unknown()).optional(),
+});
+
+const use = z.object({
+  state: z.enum(["done", "failed"]),
+  resultDigest: text(71).regex(/^sha256:[0-9a-f]{64}$/),
+  words: text(MOST_OUTCOME_WORDS).optional(),
 });
 
 export const WorkReportBody = z
@@ -70,6 +78,7 @@ export const WorkReportBody = z
     z.object({ say: z.literal("note"), events: z.array(event).max(1000), facts: WireWorkFacts.default({}) }),
     z.object({ say: z.literal("waiting"), isWaiting: z.boolean() }),
     z.object({ say: z.literal("wish"), ref: text(200).min(1), wish: z.union([permission, question]) }),
+    z.object({ say: z.literal("used"), ref: text(200).min(1), report: use }),
     z.object({ say: z.literal("withdraw"), ref: text(200).min(1) }),
     z.object({ say: z.literal("notes"), known: z.array(text(200)).max(1000) }),
     z.object({ say: z.literal("key") }),

@@ -4,6 +4,7 @@ import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { AgentCallbacks } from "./agent.ts";
 import { isEmptyInput } from "./acp-raw-input.ts";
 import { toolOf } from "./acp-tools.ts";
+import { endedUse } from "./ended-use.ts";
 import { countOf, isObject, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 
 const MOST_CALLS = 1000;
@@ -120,7 +121,8 @@ export class AcpUpdates {
       return;
     }
     this.#calls.delete(id);
-    this.#callbacks.tool({ name, result: shown(resultOf(call)), isError: status === "failed" });
+    const result = resultOf(call);
+    this.#callbacks.tool({ name, result: shown(result), isError: status === "failed", ended: endedUse(id, result) });
   }
 
   #count(usage: AttemptUsage): void {

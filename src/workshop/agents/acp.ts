@@ -194,7 +194,7 @@ class Conversation {
     const input = inputOf(asked, call);
     for (const deed of acpDeeds(call, name, this.#order.tree)) {
       const permissionRequest = { tool: name, input, ...deed };
-      const decision = await this.#callbacks.permission(permissionRequest, withdrawn);
+      const decision = await this.#callbacks.permission(permissionRequest, withdrawn, textOf(asked["toolCallId"]));
       if (decision.allow) continue;
       if (decision.canceled || this.#interrupt.aborted) return { outcome: { outcome: "cancelled" } };
       this.#reasons.push(`${name} was denied: ${decision.why}`);

@@ -102,20 +102,30 @@ export interface AgentNote {
   text: string;
 }
 
+/** A use of a tool that has ended, by the agent's own id. */
+export interface ToolUseEnd {
+  use: string;
+  /** `sha256:…` of the whole result. */
+  digest: string;
+  /** The plain status, such as `exit 1`. */
+  words?: string;
+}
+
 /** Called by the adapter while the agent works. */
 export interface AgentCallbacks {
   session(id: string, agentVersion?: string): void;
   /** A text that the agent wrote, or a thought that it showed. */
   message(text: string): void;
   /** A tool the agent uses or has used, as far as it says so. */
-  tool(use: { name: string; input?: unknown; result?: string; isError?: boolean }): void;
+  tool(use: { name: string; input?: unknown; result?: string; isError?: boolean; ended?: ToolUseEnd }): void;
   usage(usage: AttemptUsage): void;
   error(text: string): void;
   /**
    * The agent wants to do something, and waits. Resolves with the decision; also, denied, when the attempt ends, or when
-   * `withdrawn` is aborted: the request is then taken back from people.
+   * `withdrawn` is aborted: the request is then taken back from people. `use` is the agent's own id of the use of a tool
+   * that it is about, by which `tool` reports the end of it.
    */
-  permission(permissionRequest: PermissionRequest, withdrawn?: AbortSignal): Promise<PermissionDecision>;
+  permission(permissionRequest: PermissionRequest, withdrawn?: AbortSignal, use?: string): Promise<PermissionDecision>;
   /** The agent asks something, and waits. `withdrawn` as for a permission. */
   question(agentQuestion: AgentQuestion, withdrawn?: AbortSignal): Promise<QuestionAnswer>;
   /** From now on `take` gets each note to the agent, in order, those first that came before. Left out by an adapter whose agent reads none. */

@@ -7,6 +7,7 @@ import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, Launch, AgentQ
 import { claudePermission } from "./claude-tools.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { countOf, objectOf, objectsOf, readObject, shown, textOf } from "./json-lines.ts";
+import { endedUse } from "./ended-use.ts";
 import { PARLEY_TOOLS, TOOL_TIMEOUT_MS } from "./parley-tools.ts";
 
 const MCP_FILE = ".parley-mcp.json";
@@ -15,6 +16,8 @@ const ASKING_TOOL = "AskUserQuestion";
 const MOST_PENDING = 100;
 /** Of whose results the tool's name is known. */
 const MOST_CALLS = 1000;
+/** The first line of the result of a command that failed. */
+const EXIT_CODE = /^Exit code (\d{1,9})(?:\n|$)/;
 const UNKNOWN_SESSION = /No conversation found/i;
 const ARGUMENTS = [
   "-p",
@@ -206,6 +209,7 @@ class Conversation {
         name: this.#calls.get(id) ?? id,
         result: shown(result),
         isError: part["is_error"] === true,
+        ended: endedUse(id, result, EXIT_CODE.exec(result)?.[1]),
       });
       this.#calls.delete(id);
     }
@@ -218,7 +222,7 @@ class Conversation {
       this.#write({ type: "control_response", response });
       return;
     }
-    void this.#decide(id, tool, objectOf(request["input"]));
+    void this.#decide(id, { tool, use: textOf(request["tool_use_id"]) }, objectOf(request["input"]));
   }
 
   /** Takes back from people what Claude Code waits for no more. After an interrupt it stays, for the resume. */
@@ -226,11 +230,11 @@ class Conversation {
     if (!this.#isInterrupted) this.#served.get(id)?.abort();
   }
 
-  async #decide(id: string, tool: string, input: JsonObject): Promise<void> {
+  async #decide(id: string, called: { tool: string; use: string | undefined }, input: JsonObject): Promise<void> {
     const withdrawn = new AbortController();
     this.#served.set(id, withdrawn);
     this.#pending += 1;
-    const deciding = this.#permissionResult(tool, input, withdrawn.signal);
+    const deciding = this.#permissionResult(called, input, withdrawn.signal);
     const reply = await deciding.catch((error: unknown) => denial(String(error)));
     this.#pending -= 1;
     this.#served.delete(id);
@@ -238,10 +242,14 @@ class Conversation {
     this.#write({ type: "control_response", response: { subtype: "success", request_id: id, response: reply } });
   }
 
-  async #permissionResult(tool: string, input: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
+  async #permissionResult(
+    { tool, use }: { tool: string; use: string | undefined },
+    input: JsonObject,
+    withdrawn: AbortSignal,
+  ): Promise<JsonObject> {
     if (this.#pending > MOST_PENDING) return denial("Too many calls wait for a decision.");
     if (tool === ASKING_TOOL) return this.#answers(input, withdrawn);
-    const decision = await this.#callbacks.permission(claudePermission(tool, input, this.#order.tree), withdrawn);
+    const decision = await this.#callbacks.permission(claudePermission(tool, input, this.#order.tree), withdrawn, use);
     return decision.allow ? { behavior: "allow", updatedInput: input } : denial(decision.why);
   }
 

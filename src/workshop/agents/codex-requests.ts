@@ -47,9 +47,9 @@ export class CodexRequests {
   async answer(method: string, params: JsonObject, withdrawn: AbortSignal): Promise<JsonObject> {
     switch (method) {
       case "item/commandExecution/requestApproval":
-        return this.#decision([commandPermission(params, this.#tree)], withdrawn);
+        return this.#decision([commandPermission(params, this.#tree)], withdrawn, textOf(params["itemId"]));
       case "item/fileChange/requestApproval":
-        return this.#decision(this.#filePermissions(params), withdrawn);
+        return this.#decision(this.#filePermissions(params), withdrawn, textOf(params["itemId"]));
       case "item/permissions/requestApproval":
         return this.#permissions(params, withdrawn);
       case "item/tool/requestUserInput":
@@ -62,9 +62,13 @@ export class CodexRequests {
   }
 
   /** Accepts a request of several parts only if each part is allowed. */
-  async #decision(permissions: readonly PermissionRequest[], withdrawn: AbortSignal): Promise<JsonObject> {
+  async #decision(
+    permissions: readonly PermissionRequest[],
+    withdrawn: AbortSignal,
+    use: string | undefined,
+  ): Promise<JsonObject> {
     for (const permission of permissions) {
-      const decision = await this.#callbacks.permission(permission, withdrawn);
+      const decision = await this.#callbacks.permission(permission, withdrawn, use);
       if (decision.allow) continue;
       if (!decision.canceled) this.#explain(decision.why);
       return { decision: decision.canceled ? "cancel" : "decline" };

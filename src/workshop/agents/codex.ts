@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
-import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, Launch, AgentCallbacks } from "./agent.ts";
+import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, ToolUseEnd, Launch, AgentCallbacks } from "./agent.ts";
 import { CodexRequests } from "./codex-requests.ts";
+import { endedUse } from "./ended-use.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { countOf, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { TOOL_TIMEOUT_MS } from "./parley-tools.ts";
@@ -209,7 +210,7 @@ class Conversation {
       return;
     }
     const use = useOf(item);
-    if (use) this.#callbacks.tool({ name: use.name, ...resultOf(item) });
+    if (use) this.#callbacks.tool({ name: use.name, ...resultOf(item), ended: endedItem(item) });
   }
 
   #count(total: JsonObject): void {
@@ -280,6 +281,12 @@ function useOf(item: JsonObject): { name: string; input: unknown } | null {
     default:
       return null;
   }
+}
+
+function endedItem(item: JsonObject): ToolUseEnd {
+  const { id, aggregatedOutput: output, exitCode: code, result, error, changes } = item;
+  const whole = textOf(output) ?? JSON.stringify(result ?? error ?? changes ?? null);
+  return endedUse(textOf(id) ?? "", whole, countOf(code));
 }
 
 function resultOf(item: JsonObject): { result: string; isError: boolean } {

@@ -8,6 +8,7 @@ import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type {
   AgentNote,
   AgentSettings,
+  ToolUseEnd,
   PermissionDecision,
   PermissionRequest,
   QuestionAnswer,
@@ -56,13 +57,13 @@ export type SupervisorFact =
   | { type: "started"; pid: number; starttime: string | null; argv: readonly string[] }
   | { type: "session"; session: string; agentVersion?: string }
   | { type: "message"; text: string }
-  | { type: "tool"; name: string; input?: unknown; result?: string; isError?: boolean }
+  | { type: "tool"; name: string; input?: unknown; result?: string; isError?: boolean; ended?: ToolUseEnd }
   | { type: "usage"; usage: AttemptUsage }
   | { type: "error"; text: string }
   /** `ref` names it within the attempt: a permission that is asked again after a resume has another. */
-  | { type: "permission"; ref: string; wish: PermissionRequest }
+  | { type: "permission"; ref: string; wish: PermissionRequest; use?: string }
   | { type: "question"; ref: string; wish: AgentQuestion }
-  | { type: "decided"; ref: string }
+  | { type: "decided"; ref: string; allow?: boolean }
   /** The agent waits for it no more. */
   | { type: "withdrawn"; ref: string }
   /** The agent has a note of a person. */

@@ -284,9 +284,9 @@ function callbacksOf(
       onUsage(usage);
     },
     error: (text) => append({ type: "error", text: toShow(text) }),
-    async permission(permissionRequest, withdrawn) {
+    async permission(permissionRequest, withdrawn, use) {
       const examined = await examine(permissionRequest);
-      return "allow" in examined ? examined : permission(examined, withdrawn);
+      return "allow" in examined ? examined : permission(examined, withdrawn, use);
     },
     question,
     onNote,

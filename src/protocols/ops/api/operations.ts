@@ -127,6 +127,7 @@ const RELAY: Operations = {
   "GET /asks": { id: "listAsks", query: ["admin_view", "status", "ask_type", "limit", "cursor"] },
   "GET /asks/{id}": { id: "readAsk", query: ["admin_view"] },
   "DELETE /asks/{id}": { id: "withdrawAsk" },
+  "POST /asks/{id}/outcome": { id: "reportAskOutcome" },
   "GET /asks/{id}/answer": { id: "awaitAnswer", query: ["wait"] },
   "GET /jobs/{id}/asks": { id: "listJobAsks", query: ["admin_view", "limit", "cursor"] },
   "POST /answers": { id: "postAnswer" },
