@@ -1,4 +1,4 @@
--- The tables of a store, schema 49, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 51, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -9,6 +9,19 @@ CREATE TABLE absences (
   until INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX absences_stand_in ON absences (stand_in);
+
+CREATE TABLE agent_notes (
+  note_id TEXT NOT NULL PRIMARY KEY,
+  agent TEXT NOT NULL,
+  run TEXT NOT NULL,
+  ask_id TEXT,
+  person TEXT NOT NULL,
+  words TEXT NOT NULL,
+  sent_at INTEGER NOT NULL,
+  given_at INTEGER
+) STRICT;
+CREATE INDEX agent_notes_of_runs ON agent_notes (agent, run, sent_at, note_id);
+CREATE INDEX agent_notes_sent ON agent_notes (sent_at);
 
 CREATE TABLE answer_deliveries (
   ask_id TEXT NOT NULL REFERENCES asks (ask_id),

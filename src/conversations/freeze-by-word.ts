@@ -1,4 +1,5 @@
 import { findHumanByIdentity } from "../access/store/humans.ts";
+import { hadKey } from "../access/store/keys.ts";
 import { findPerson } from "../access/store/people.ts";
 import type { Context } from "../context.ts";
 import type { Queryable } from "../core/store/db.ts";
@@ -13,6 +14,9 @@ import { tellSender } from "../requests/inbound/tell-sender.ts";
 import { freezeWord } from "../requests/model/freeze-word.ts";
 import type { InboundMessage, InboundResult } from "../requests/model/inbound-message.ts";
 import { insertInboundIfNew } from "../requests/store/deliveries.ts";
+
+/** The name in full of a principal that has a key. */
+const KEYED = /^(?:agent|executor|assign):/;
 
 /**
  * Freezes, where the whole message says so and an enrolled person is proved to have sent it: everything for an admin, else
@@ -70,5 +74,7 @@ async function scopeOf(
 ): Promise<FreezeScope | undefined> {
   if (name === null) return isAdmin ? { scope: "all", subject: "" } : { scope: "person", subject: actor.id };
   const subject = await findPrincipal(on, name);
-  return subject === undefined ? undefined : { scope: "agent", subject };
+  // A name in full is nobody's where it is mistyped, and a freeze of nobody would look like one that holds.
+  const isMistyped = subject === name && KEYED.test(name) && !(await hadKey(on, name));
+  return subject === undefined || isMistyped ? undefined : { scope: "agent", subject };
 }

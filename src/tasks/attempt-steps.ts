@@ -112,7 +112,10 @@ function notedIn(events: readonly NewTaskEvent[]): string[] {
 }
 
 /** Returns a note that the agent has got, for the log of its task. */
-const noteEvent = ({ id, words, name }: NamedNote): NewTaskEvent => ({ type: "note", data: { id, text: words, by: name } });
+const noteEvent = ({ id, words, name }: NamedNote): NewTaskEvent => ({
+  type: "note",
+  data: { id, text: words, by: name },
+});
 
 /** The task says why its attempt cannot go on for now, or, with null, nothing of the kind any more. @throws {NotHeld} */
 export async function noteTrouble(ctx: Context, held: Held, why: string | null): Promise<void> {

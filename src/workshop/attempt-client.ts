@@ -2,7 +2,13 @@ import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { AttemptState, AttemptUsage, Diffstat, LineComment, NewTaskEvent } from "../tasks/model/task.ts";
 import type { UseReport } from "../tasks/model/attempt-asks.ts";
 import type { RepoRules } from "../tasks/model/rules.ts";
-import type { AgentNote, PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "./agents/agent.ts";
+import type {
+  AgentNote,
+  PermissionDecision,
+  PermissionRequest,
+  QuestionAnswer,
+  AgentQuestion,
+} from "./agents/agent.ts";
 
 /** One attempt as the workshop takes it up: new, or found again after the process that ran it had ended. */
 export interface TaskRun {

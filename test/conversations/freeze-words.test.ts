@@ -77,8 +77,11 @@ for (const on of DATABASES) {
       await hear(slack("U0ANA", `parley freeze ${own}`));
       assert.deepEqual(await frozen(), [["agent", `agent:${own}`, ana, "slack"]]);
       assert.match((await hear(slack("U0ANA", `parley freeze ${other}`))).says, /so nothing is frozen\.$/);
-      assert.match((await hear(slack("U0ANA", "parley freeze nobody"))).says, /^No agent here is called nobody/);
+      for (const name of ["nobody", "agent:nobody"])
+        assert.match((await hear(slack("U0BEA", `parley freeze ${name}`))).says, /^No agent here is called .*nobody/);
       assert.deepEqual(await frozen(), []);
+      await hear(slack("U0BEA", `parley freeze agent:${own}`));
+      assert.deepEqual(await frozen(), [["agent", `agent:${own}`, boss, "slack"]]);
       await hear(slack("U0BEA", `parley freeze ${other}`));
       assert.deepEqual(await frozen(), [["agent", `agent:${other}`, boss, "slack"]]);
     });

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createTransport } from "nodemailer";
 import { accepted, callBody } from "../support/a2h.ts";
 import { openSink, replyMail } from "../channels/mail.ts";
-import { ask, openTalking, seen, statusOf } from "../support/conversations.ts";
+import { ask, frozenIn, openTalking, seen, statusOf } from "../support/conversations.ts";
 import { reservePort } from "../support/ports.ts";
 import { ONE_DATABASE, type DatabaseName } from "../support/world.ts";
 
@@ -178,5 +178,31 @@ describe("a conversation begun by mail", () => {
     await scene.send(replyMail("It is late", { From: "eve@people.example", To: token }), token);
     const { response, user_info: user } = await statusOf(scene, contact);
     assert.deepEqual([response, user.id, user.via], ["It is late", undefined, "email"]);
+  });
+
+  it("freezes by the word of a person whose address is proved, who is told where they answered a message", async () => {
+    await using scene = await openByMail("sqlite");
+    accepted(await scene.agent.post("/function_calls", callBody({ channel: { email: { address: ANA } } })));
+    const sent = await scene.arrived(1);
+    const token = sent.replyTo?.[0]?.address ?? assert.fail("nowhere to reply to");
+    const word = (headers: Record<string, string | null>) =>
+      replyMail("parley freeze", { To: token, "In-Reply-To": sent.messageId ?? "", ...headers });
+    await scene.send(word({ "Authentication-Results": null }), token);
+    const eve = { From: "eve@people.example", ...VOUCHED };
+    await scene.send(word(eve), token, "eve@people.example");
+    await scene.send(scene.mail("parley freeze", { Subject: "", "Authentication-Results": null }));
+    assert.deepEqual(await frozenIn(scene), []);
+    await scene.send(word(VOUCHED), token);
+    assert.match((await frozenIn(scene)).join(), /^person \d+ by email$/);
+    await seen(
+      () => scene.sink.taken.filter(({ mail }) => /^Frozen: your agents\. .* by a message\.$/m.test(mail.text ?? "")),
+      (told) => told.length === 1,
+    );
+  });
+
+  it("freezes by the word as a new mail, too", async () => {
+    await using scene = await openByMail("sqlite");
+    await scene.send(scene.mail("parley freeze", { Subject: "" }));
+    assert.match((await frozenIn(scene)).join(), /^person \d+ by email$/);
   });
 });

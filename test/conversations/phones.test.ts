@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import twilio from "twilio";
+import { readFreezes, thaw } from "../../src/policy/freezes.ts";
 import { accepted } from "../support/a2h.ts";
-import { openTwilioDouble } from "../channels/twilio-double.ts";
-import { ask, openTalking, seen, statusOf } from "../support/conversations.ts";
-import { ONE_DATABASE } from "../support/world.ts";
+import { openTwilioDouble, type TwilioDouble } from "../channels/twilio-double.ts";
+import { ask, frozenIn, openTalking, seen, statusOf } from "../support/conversations.ts";
+import { type DatabaseName, ONE_DATABASE } from "../support/world.ts";
 
+const ADMIN = { actor: { kind: "admin", id: "admin:boss" }, via: "cli", isAdmin: true } as const;
 const ACCOUNT = "AC0123456789abcdef0123456789abcdef";
 const TOKEN = "canary-token-0123456789abcdef";
 const PUBLIC_URL = "https://parley.example.com";
@@ -13,31 +15,37 @@ const OURS = "+4930901820";
 const PHONE = "+491701234567";
 let sids = 0;
 
-for (const on of ONE_DATABASE) {
-  describe(`a conversation begun by text message, on ${on}`, () => {
-    it("is one for each number, by SMS and by WhatsApp, and answers what waits", async () => {
-      await using double = await openTwilioDouble();
-      const settings = `
+async function openOnPhone(on: DatabaseName, double: TwilioDouble) {
+  const settings = `
 public_url: ${PUBLIC_URL}
 twilio:
   { account_sid: ${ACCOUNT}, auth_token: ${TOKEN}, sms_from: "${OURS}", whatsapp_from: "${OURS}", countries: ["+49"],
     api_url: "${double.origin}" }
 a2h: { entry_points: { support: { agent: support, sms: true }, chat: { agent: support, whatsapp: true } } }
 `;
-      await using scene = await openTalking(on, settings);
-      await scene.enroll("Ana Ruiz", { sms: { phoneNumber: PHONE } });
-      const say = async (Body: string, more: Record<string, string> = {}, token = TOKEN) => {
-        sids += 1;
-        const MessageSid = `SM${String(sids).padStart(32, "e")}`;
-        const fields = { MessageSid, AccountSid: ACCOUNT, From: PHONE, To: OURS, Body, ...more };
-        const signature = twilio.getExpectedTwilioSignature(token, `${PUBLIC_URL}/hooks/twilio/message`, fields);
-        const headers = {
-          "content-type": "application/x-www-form-urlencoded",
-          "x-twilio-signature": signature,
-        };
-        const body = new URLSearchParams(fields).toString();
-        return (await scene.world.call("POST", "/hooks/twilio/message", { headers, body })).status;
-      };
+  const scene = await openTalking(on, settings);
+  await scene.enroll("Ana Ruiz", { sms: { phoneNumber: PHONE } });
+  const say = async (Body: string, more: Record<string, string> = {}, token = TOKEN) => {
+    sids += 1;
+    const MessageSid = `SM${String(sids).padStart(32, "e")}`;
+    const fields = { MessageSid, AccountSid: ACCOUNT, From: PHONE, To: OURS, Body, ...more };
+    const signature = twilio.getExpectedTwilioSignature(token, `${PUBLIC_URL}/hooks/twilio/message`, fields);
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      "x-twilio-signature": signature,
+    };
+    const body = new URLSearchParams(fields).toString();
+    return (await scene.world.call("POST", "/hooks/twilio/message", { headers, body })).status;
+  };
+  return { ...scene, say };
+}
+
+for (const on of ONE_DATABASE) {
+  describe(`a conversation begun by text message, on ${on}`, () => {
+    it("is one for each number, by SMS and by WhatsApp, and answers what waits", async () => {
+      await using double = await openTwilioDouble();
+      await using scene = await openOnPhone(on, double);
+      const { say } = scene;
       const sid = { MessageSid: `SM${"d".repeat(32)}` };
       assert.equal(await say("hello", {}, "wrong"), 401);
       for (let i = 0; i < 3; i += 1) assert.equal(await say("Where is order 7?", sid), 200);
@@ -75,6 +83,32 @@ a2h: { entry_points: { support: { agent: support, sms: true }, chat: { agent: su
       const id = Number(said[3]?.spec.channel_id);
       assert.equal(accepted(await scene.agent.get(`/contact_channel/${id}`)).channel_type, "whatsapp");
       assert.doesNotMatch(JSON.stringify(said), /\+49/);
+    });
+
+    it("freezes by the word of an enrolled number, by SMS and by WhatsApp, and that number is told", async () => {
+      await using double = await openTwilioDouble();
+      await using scene = await openOnPhone(on, double);
+      const told = async (count: number) =>
+        (
+          await seen(
+            () => double.calls,
+            (calls) => calls.length >= count,
+          )
+        ).at(-1)?.form;
+      assert.equal(await scene.say("parley freeze", {}, "wrong"), 401);
+      await scene.say("parley freeze", { From: "+491709999999" });
+      assert.deepEqual(await frozenIn(scene), []);
+      const before = double.calls.length;
+      await scene.say("Parley freeze");
+      const first = await told(before + 1);
+      assert.match(first?.["Body"] ?? "", /^Frozen: your agents\. /);
+      assert.equal(first?.["To"], PHONE);
+      assert.match((await frozenIn(scene)).join(), /^person \d+ by sms$/);
+      for (const { id } of await readFreezes(scene.world.server.ctx)) await thaw(scene.world.server.ctx, id, ADMIN);
+      await scene.say("PARLEY FREEZE.", { From: `whatsapp:${PHONE}`, To: `whatsapp:${OURS}` });
+      const second = await told(before + 2);
+      assert.deepEqual([second?.["Body"], second?.["To"]], [first?.["Body"], `whatsapp:${PHONE}`]);
+      assert.match((await frozenIn(scene)).join(), /^person \d+ by whatsapp$/);
     });
   });
 }

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { accepted, callBody } from "../support/a2h.ts";
 import { APP_TOKEN, openSlackDouble, TEAM, type SlackDouble } from "../channels/slack-double.ts";
 import { aPress, aReply, BOT_TOKEN, bodyFor, SECRET, signedHeaders } from "../channels/slack-scene.ts";
-import { ask, openTalking, seen, statusOf, type Talking } from "../support/conversations.ts";
+import { ask, frozenIn, openTalking, seen, statusOf, type Talking } from "../support/conversations.ts";
 import { ONE_DATABASE, type DatabaseName, type Reply } from "../support/world.ts";
 
 type Body = Reply["body"];
@@ -235,5 +235,21 @@ describe("a conversation begun on Slack", () => {
       items.map((one: Body) => one.spec.message),
       ["by socket"],
     );
+  });
+
+  it("freezes by the word of an enrolled person, who alone sees what is frozen; a stranger's word does nothing", async () => {
+    await using scene = await openOnSlack("sqlite");
+    await scene.tell(direct("parley freeze", { user: "U0EVE", channel: "D0EVE" }));
+    await scene.tell(mention("parley freeze", { user: "U0GUEST", ts: "1763700000.000004" }));
+    assert.deepEqual(await frozenIn(scene), []);
+    const before = scene.slack.of("chat.postEphemeral").length;
+    await scene.tell(direct("Parley freeze"));
+    assert.match(await scene.told(before + 1), /^Frozen: your agents\. /);
+    const [first, ...others] = await frozenIn(scene);
+    assert.match(first ?? "", /^person \d+ by slack$/);
+    await scene.tell(mention("parley freeze all", { ts: "1763700000.000005" }));
+    assert.match(await scene.told(before + 2), /^Frozen: your agents\. /);
+    assert.deepEqual([others, await frozenIn(scene)], [[], [first]]);
+    assert.deepEqual(accepted(await scene.agent.get("/conversations?all=true")).items, []);
   });
 });

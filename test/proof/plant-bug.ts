@@ -9,6 +9,8 @@ export interface Plant {
   harness:
     | "sim"
     | "kill"
+    | "outcomes"
+    | "standstill"
     | "model"
     | "race"
     | "freeze"

@@ -1,6 +1,7 @@
 import type { Plant } from "./plant-bug.ts";
 import { PLANTS_AROUND_PEOPLE } from "./plant-list-consent.ts";
 import { PLANTS_AT_THE_EDGE } from "./plant-list-edge.ts";
+import { PLANTS_OF_OUTCOMES } from "./plant-list-outcomes.ts";
 
 /** The number of a bug in this list is its seed. */
 export const PLANTS: readonly Plant[] = [
@@ -327,6 +328,7 @@ export const PLANTS: readonly Plant[] = [
     says: /^X5: /,
   },
   ...PLANTS_AT_THE_EDGE,
+  ...PLANTS_OF_OUTCOMES,
   ...PLANTS_AROUND_PEOPLE,
   {
     bug: "verbs are told before the commit that they share",

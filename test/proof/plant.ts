@@ -15,6 +15,8 @@ const BOX_MS: Readonly<Record<Plant["harness"], number>> = {
   // nothing.
   sim: 150_000,
   kill: 120_000,
+  outcomes: 90_000,
+  standstill: 60_000,
   model: 60_000,
   race: 15_000,
   unseen: 20_000,

@@ -17,7 +17,8 @@ import { commitOf, GRACE_MS, nothingDoneBy, QUICK, quickSeedOf } from "./quick.t
  */
 const HARNESSES: readonly { name: string; share: number; alone?: true }[] = [
   { name: "kill", share: 0.11 },
-  { name: "deliver", share: 0.05 },
+  { name: "deliver", share: 0.045 },
+  { name: "outcomes", share: 0.005 },
   { name: "model", share: 0.195 },
   { name: "sim", share: 0.305 },
   { name: "plant", share: 0.05 },
@@ -32,7 +33,8 @@ const HARNESSES: readonly { name: string; share: number; alone?: true }[] = [
   { name: "unseen", share: 0.005 },
   { name: "plans", share: 0.005 },
   { name: "race", share: 0.13, alone: true },
-  { name: "freeze", share: 0.02, alone: true },
+  { name: "freeze", share: 0.015, alone: true },
+  { name: "standstill", share: 0.005, alone: true },
   { name: "promote", share: 0.01, alone: true },
   { name: "clock", share: 0.01, alone: true },
   { name: "many", share: 0.005, alone: true },

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createKey, type KeyInput } from "../../src/access/create-key.ts";
+import { listFreezes } from "../../src/policy/store/freezes.ts";
 import { accepted, contactBody } from "./a2h.ts";
 import { openWorld, type DatabaseName, type Reply, type World } from "./world.ts";
 
@@ -126,3 +127,7 @@ export async function ask(scene: Talking, channelId: string, msg: string) {
   accepted(await scene.agent.post("/human_contacts", body));
   return body;
 }
+
+/** Returns whom the freezes in force cover, and by which way each was made. */
+export const frozenIn = async ({ world }: Talking): Promise<string[]> =>
+  (await listFreezes(world.server.ctx.db)).map(({ scope, subject, via }) => `${scope} ${subject} by ${via}`);

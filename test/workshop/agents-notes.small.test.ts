@@ -55,7 +55,9 @@ describe("a note of a person", () => {
     const { id } = await wire.heard(({ method }) => method === "turn/steer");
     wire.say(completed);
     wire.say({ id, error: { code: -32600, message: "no active turn to steer" } });
-    const next = await wire.heard(({ method, params }) => method === "turn/start" && params.input[0].text === NOTE.text);
+    const next = await wire.heard(
+      ({ method, params }) => method === "turn/start" && params.input[0].text === NOTE.text,
+    );
     wire.say({ id: next.id, result: { turn: { id: "2" } } });
     await until(() => wire.noted.length === 1);
     wire.say({ method: "turn/completed", params: { threadId: "t", turn: { id: "2", status: "completed" } } });

@@ -113,6 +113,16 @@ export async function findPrincipalNamed(on: Queryable, name: string): Promise<s
   return row?.principal;
 }
 
+/** True where a key of this principal was ever made. */
+export async function hadKey(on: Queryable, principal: string): Promise<boolean> {
+  const [, scope, name] = /^([^:]*):(.*)$/s.exec(principal) ?? [];
+  const row = await first(
+    on,
+    sql`SELECT 1 AS one FROM keys WHERE scope = ${scope ?? ""} AND name = ${name ?? ""} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
 /** The key was seen now. */
 export async function touchKey(tx: Tx, id: string): Promise<void> {
   await tx.all(sql`UPDATE keys SET used_at = (SELECT parley_now()) WHERE key_id = ${id}`);

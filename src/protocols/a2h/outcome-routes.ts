@@ -43,7 +43,10 @@ export function outcomeRoutes(mount: Mount): void {
       summary: "Report how a use of a tool ended, whose prompt may have been approved",
       body: UseOutcomeBody,
       reply: WireReadableNotes,
-      replies: { 204: "Whether or not a request of the caller is about this use", 200: "The same, with notes for the agent" },
+      replies: {
+        204: "Whether or not a request of the caller is about this use",
+        200: "The same, with notes for the agent",
+      },
     }),
     async (http, reply) => {
       const { principal, conversation } = await callerFrom(door, http, ["agent"]);

@@ -43,11 +43,7 @@ export async function listNotesOfRun(on: Queryable, { agent, run }: NotedRun, li
 }
 
 /** The agent of a run has got these notes; returns those that it had not got before. */
-export async function markNotesGiven(
-  tx: Tx,
-  { agent, run }: NotedRun,
-  ids: readonly string[],
-): Promise<AgentNote[]> {
+export async function markNotesGiven(tx: Tx, { agent, run }: NotedRun, ids: readonly string[]): Promise<AgentNote[]> {
   if (ids.length === 0) return [];
   return noteRows.all(
     tx,

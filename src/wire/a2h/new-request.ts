@@ -80,10 +80,7 @@ const agentPrompt = z
     use_digest: useDigest
       .describe("Over the session, the tool and its input, by which the end of the use finds this request")
       .optional(),
-    reads_notes: z
-      .boolean()
-      .describe("The hook after a tool gives its agent the notes of people")
-      .optional(),
+    reads_notes: z.boolean().describe("The hook after a tool gives its agent the notes of people").optional(),
     lease_seconds: integer(...LEASE_S)
       .describe("The request is withdrawn after so long without a wait of its agent")
       .optional(),
@@ -134,7 +131,11 @@ export const NewHumanContactBody = z
 export const NotesGivenBody = z
   .object({
     run_id: namesShape.run_id,
-    notes: z.array(text({ min: 1, max: 128, without: NO_CONTROLS })).min(1).max(50).describe("Their ids"),
+    notes: z
+      .array(text({ min: 1, max: 128, without: NO_CONTROLS }))
+      .min(1)
+      .max(50)
+      .describe("Their ids"),
   })
   .meta({ id: "NotesGiven", description: "The agent of a session has these notes of people." });
 

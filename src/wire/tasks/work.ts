@@ -117,7 +117,9 @@ export const WireWorkReply = z
     z.object({ allow: z.literal(false), why: z.string(), canceled: z.boolean().optional() }),
     z.object({ text: z.string(), by: z.string().optional() }).describe("The reply to a question"),
     z.object({ none: z.literal(true), why: z.string() }),
-    z.object({ notes: z.array(z.object({ id: z.string(), text: z.string() })) }).describe("Notes of people to the agent"),
+    z
+      .object({ notes: z.array(z.object({ id: z.string(), text: z.string() })) })
+      .describe("Notes of people to the agent"),
     z.object({}).describe("The reply to every other report"),
   ])
   .meta({ id: "WorkReply", description: "The reply to a worker, by the kind of its report." });

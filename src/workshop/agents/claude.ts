@@ -3,7 +3,16 @@ import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { chosenLabels } from "../../lib/chosen-labels.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import { MOST_QUESTIONS, TOO_MANY_QUESTIONS } from "./agent.ts";
-import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, Launch, AgentQuestion, AgentCallbacks } from "./agent.ts";
+import type {
+  Agent,
+  AgentEnd,
+  AgentNote,
+  AgentOrder,
+  AgentPipes,
+  Launch,
+  AgentQuestion,
+  AgentCallbacks,
+} from "./agent.ts";
 import { claudePermission } from "./claude-tools.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { countOf, objectOf, objectsOf, readObject, shown, textOf } from "./json-lines.ts";

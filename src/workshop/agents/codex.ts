@@ -1,7 +1,16 @@
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
-import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, ToolUseEnd, Launch, AgentCallbacks } from "./agent.ts";
+import type {
+  Agent,
+  AgentEnd,
+  AgentNote,
+  AgentOrder,
+  AgentPipes,
+  ToolUseEnd,
+  Launch,
+  AgentCallbacks,
+} from "./agent.ts";
 import { CodexRequests } from "./codex-requests.ts";
 import { endedUse } from "./ended-use.ts";
 import { writeHomeFile } from "./home-files.ts";

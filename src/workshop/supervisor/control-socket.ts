@@ -16,7 +16,14 @@ interface ControlSocketOptions {
 }
 
 /** Returns the server that a client of the supervisor attaches to: it sends the log, and receives commands. */
-export function openControlSocket({ token, log, onDecide, onNote, onCancel, onInterrupt }: ControlSocketOptions): Server {
+export function openControlSocket({
+  token,
+  log,
+  onDecide,
+  onNote,
+  onCancel,
+  onInterrupt,
+}: ControlSocketOptions): Server {
   const attend = async (socket: Socket) => {
     const gone = new AbortController();
     socket.on("error", () => {});

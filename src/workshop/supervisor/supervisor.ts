@@ -231,13 +231,17 @@ async function runAgent(
     onCut: () => append({ type: "error", text: RAW_CUT }),
   });
   const looked = { tree: agentOrder.treeOutside, isJailed, redaction };
-  const callbacks = callbacksOf(append, { ...decisions, ...notes }, {
-    examine: (permission) => examinePermission(permission, looked),
-    onUsage(more) {
-      Object.assign(run.usage, more);
-      limits.used(run.usage);
+  const callbacks = callbacksOf(
+    append,
+    { ...decisions, ...notes },
+    {
+      examine: (permission) => examinePermission(permission, looked),
+      onUsage(more) {
+        Object.assign(run.usage, more);
+        limits.used(run.usage);
+      },
     },
-  });
+  );
   const interrupt = new AbortController();
   const talk = endOfTalk(() => agent.converse(agentOrder, pipes, callbacks, interrupt.signal));
   const ran = await untilOver(talk, pipes, asked.stopped, clock);

@@ -54,7 +54,12 @@ export const gemini: PromptingAgent = {
     { prompt: "trust in a folder, and its questions", because: "Gemini CLI has no hook for them" },
     { prompt: "a use in which the hook is killed", because: "Gemini CLI goes on to its policy then" },
   ],
-  after: { events: [AFTER], untold: "the end of a call whose input a person changed", read: readUseOver, givesNotes: true },
+  after: {
+    events: [AFTER],
+    untold: "the end of a call whose input a person changed",
+    read: readUseOver,
+    givesNotes: true,
+  },
   beside: BESIDE,
   hookPlaces: (env, project) =>
     [gemini.file(env), join(project, ".gemini", "settings.json")].map((path) => ({ path, turn: "beside" })),

@@ -26,13 +26,7 @@ import { WireAlike } from "../../../wire/alike.ts";
 import { readTaskOfAsk } from "../../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { text } from "../../../wire/fields.ts";
-import {
-  InboxDecisionBody,
-  InboxEditBody,
-  WireEditedCall,
-  WireInboxAsk,
-  WireInboxPage,
-} from "../../../wire/inbox.ts";
+import { InboxDecisionBody, InboxEditBody, WireEditedCall, WireInboxAsk, WireInboxPage } from "../../../wire/inbox.ts";
 import { alikeBody, chosenGrant } from "./alike.ts";
 import { cursorOf, readCursor } from "./cursor.ts";
 import { evidenceRoutes } from "./evidence-routes.ts";
