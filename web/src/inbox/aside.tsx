@@ -1,18 +1,20 @@
 import { useState } from "preact/hooks";
 import { besideList } from "../filter.ts";
 import { moment } from "../moment.ts";
+import { later } from "../parts/later.tsx";
 import { Link } from "../router.tsx";
 import { AskBack } from "./ask-back.tsx";
 import styles from "./ask.module.css";
 import { useCardKeys } from "./card-keys.ts";
 import { FreezeAgent } from "./freezes.tsx";
 import { HandOn } from "./hand-on.tsx";
-import { NoteToAgent } from "./note.tsx";
 import { endOf, isFree } from "./pressed.ts";
 import { useAsk } from "./queries.ts";
 import { Snooze } from "./snooze.tsx";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
+
+const NoteToAgent = later(async () => (await import("./note.tsx")).NoteToAgent);
 
 /** The ways to see to a waiting ask without a decision: until a time, by somebody else, or by a question to its agent. */
 export function Aside({ ask }: { ask: WholeAsk }) {
@@ -36,7 +38,7 @@ export function Aside({ ask }: { ask: WholeAsk }) {
       )}
       <HandOn ask={ask} />
       <AskBack ask={ask} />
-      <NoteToAgent ask={ask} />
+      {ask.notes !== null && ask.may_decide && <NoteToAgent ask={ask} />}
       {ask.may_freeze && <FreezeAgent ask={ask} />}
       {(isAside || isOpen !== undefined) && <Snooze ask={ask} open={isOpen === true} onClose={() => setOpen(false)} />}
     </>

@@ -8,10 +8,9 @@ import handOnStyles from "./hand-on.module.css";
 import { refresh } from "./queries.ts";
 import type { WholeAsk } from "./wire.ts";
 
-/** Sends a note to the agent of a waiting ask, where that reads notes while it works. */
+/** Sends a note to the agent of a waiting ask, which reads notes while it works. */
 export function NoteToAgent({ ask }: { ask: WholeAsk }) {
   const [isOpen, setOpen] = useState(false);
-  if (ask.notes === null || !ask.may_decide) return null;
   const send = async (words: string): Promise<void> => {
     queries.setQueryData(["ask", ask.id], { ...ask, ...(await inbox.note(ask.id, words)) });
     refresh(ask.id);
