@@ -1,3 +1,4 @@
+import type { ReadableNote } from "../requests/model/agent-note.ts";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
@@ -11,13 +12,7 @@ import type { RepoRules } from "../tasks/model/rules.ts";
 import { sizedEvent } from "../tasks/model/event-size.ts";
 import type { NewTaskEvent } from "../tasks/model/task.ts";
 import type { WireWorkFacts, WorkReportBody } from "../wire/tasks/work.ts";
-import type {
-  AgentNote,
-  PermissionDecision,
-  PermissionRequest,
-  QuestionAnswer,
-  AgentQuestion,
-} from "../workshop/agents/agent.ts";
+import type { PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "../workshop/agents/agent.ts";
 import type { UseReport } from "../tasks/model/attempt-asks.ts";
 import type { AttemptSpec } from "../workshop/attempt-assignment.ts";
 import { AttemptLost, type AttemptClient, type Progress, type Result } from "../workshop/attempt-client.ts";
@@ -119,7 +114,7 @@ export function openHttpAttemptClient(options: HttpAttemptClientOptions): HttpAt
     withdraw: async (ref) => void (await say({ say: "withdraw", ref })),
     async notes(known, signal) {
       const until = AbortSignal.any([signal, leaving, line.ending]);
-      return (await say<{ notes: AgentNote[] }>({ say: "notes", known: [...known] }, until))?.notes ?? [];
+      return (await say<{ notes: ReadableNote[] }>({ say: "notes", known: [...known] }, until))?.notes ?? [];
     },
     async trouble(why) {
       if (why === null && !isTroubled) return;

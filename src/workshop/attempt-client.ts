@@ -1,14 +1,9 @@
+import type { ReadableNote } from "../requests/model/agent-note.ts";
 import type { SandboxKind } from "../core/model/sandbox.ts";
 import type { AttemptState, AttemptUsage, Diffstat, LineComment, NewTaskEvent } from "../tasks/model/task.ts";
 import type { UseReport } from "../tasks/model/attempt-asks.ts";
 import type { RepoRules } from "../tasks/model/rules.ts";
-import type {
-  AgentNote,
-  PermissionDecision,
-  PermissionRequest,
-  QuestionAnswer,
-  AgentQuestion,
-} from "./agents/agent.ts";
+import type { PermissionDecision, PermissionRequest, QuestionAnswer, AgentQuestion } from "./agents/agent.ts";
 
 /** One attempt as the workshop takes it up: new, or found again after the process that ran it had ended. */
 export interface TaskRun {
@@ -93,7 +88,7 @@ export interface AttemptClient {
   /** Takes a request back from people: the agent waits for it no more. One that nobody knows, or is decided, stays. */
   withdraw(ref: string): Promise<void>;
   /** Resolves with the notes of people that wait for the agent, without the known ones; with none after a while, or once aborted. */
-  notes(known: readonly string[], signal: AbortSignal): Promise<readonly AgentNote[]>;
+  notes(known: readonly string[], signal: AbortSignal): Promise<readonly ReadableNote[]>;
   /** Returns a new `agent` key of this attempt, and revokes the one before. */
   newKey(): Promise<string>;
   /** Why the attempt cannot go on for now, for people to see; null once it can. */

@@ -1,3 +1,4 @@
+import type { ReadableNote } from "../../src/requests/model/agent-note.ts";
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -5,7 +6,6 @@ import { join } from "node:path";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import type {
   AgentEnd,
-  AgentNote,
   AgentSettings,
   PermissionRequest,
   AgentQuestion,
@@ -36,7 +36,7 @@ export interface Wire {
   /** Whether the adapter listens for notes by now. */
   takesNotes(): boolean;
   /** Sends a note of a person to the agent. */
-  note(note: AgentNote): void;
+  note(note: ReadableNote): void;
   say(message: object): void;
   sayLine(line: string): void;
   /** Says a request and returns its answer. */
@@ -74,7 +74,7 @@ export function openWire(
     queue.push(line);
     wake();
   };
-  let takeNote: ((note: AgentNote) => void) | undefined;
+  let takeNote: ((note: ReadableNote) => void) | undefined;
   const wire: Omit<Wire, "ended"> = {
     tree,
     said: [],

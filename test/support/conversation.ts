@@ -1,3 +1,4 @@
+import type { ReadableNote } from "../../src/requests/model/agent-note.ts";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -6,7 +7,6 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { linesOf } from "../../src/lib/lines.ts";
 import {
   type AgentEnd,
-  type AgentNote,
   type AgentOrder,
   type AgentSettings,
   type ToolUseEnd,
@@ -52,7 +52,7 @@ export interface Talk {
   decide?: (permission: PermissionRequest, stop: () => void) => PermissionDecision | Promise<PermissionDecision>;
   answer?: (question: AgentQuestion) => QuestionAnswer | Promise<QuestionAnswer>;
   /** Called once the agent takes notes of people, which \`note\` sends. */
-  onNotes?: (note: (note: AgentNote) => void) => void;
+  onNotes?: (note: (note: ReadableNote) => void) => void;
   /** Called for each line the agent says; may interrupt it, or end it. */
   onLine?: (line: string, hands: { interrupt: () => void; kill: (signal: NodeJS.Signals) => void }) => void;
   endsWithinMs?: number;

@@ -38,10 +38,10 @@ for (const on of ONE_DATABASE) {
       assert.deepEqual([list.body.serverName, list.body.protocolVersion], ["Parley on studio", "0.0.1"]);
       assert.deepEqual(list.body.tasks, [reply.body]);
       const whole = await ana.call("GET", reply.headers.get("location") ?? "");
-      const { prompt, attempts, reviews, asks, asksNext, ...task } = whole.body;
+      const { prompt, attempts, reviews, notes, asks, asksNext, ...task } = whole.body;
       assert.deepEqual(task, reply.body);
       assert.equal(prompt, "\n  Add VAT to the export\nand test it");
-      assert.deepEqual([attempts, reviews, asks, asksNext], [[], [], [], null]);
+      assert.deepEqual([attempts, reviews, notes, asks, asksNext], [[], [], [], [], null]);
       assert.ok(world.url);
     });
 

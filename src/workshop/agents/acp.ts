@@ -1,7 +1,8 @@
+import type { ReadableNote } from "../../requests/model/agent-note.ts";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import { pathFromTree, writing } from "../../tasks/model/action.ts";
-import type { Agent, AgentEnd, AgentNote, AgentOrder, AgentPipes, AgentCallbacks } from "./agent.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, AgentCallbacks } from "./agent.ts";
 import { NOT_FOUND, openTreeFiles, type TreeFiles } from "./acp-files.ts";
 import { FLAVOURS, launchAcp } from "./acp-launch.ts";
 import { acpDeeds, inputOf, writesOf } from "./acp-tools.ts";
@@ -35,7 +36,7 @@ class Conversation {
   /** Reasons of denials in this turn: the protocol's answer has no field for them. */
   #reasons: string[] = [];
   /** Notes for the next turn: the protocol has one prompt at a time. */
-  #notes: AgentNote[] = [];
+  #notes: ReadableNote[] = [];
   #session = "";
 
   constructor(order: AgentOrder, pipes: AgentPipes, callbacks: AgentCallbacks, interrupt: AbortSignal) {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import type { ReadableNote } from "../../requests/model/agent-note.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type {
   PermissionDecision,
@@ -96,12 +97,6 @@ export interface AgentPipes {
   clock: Clock;
 }
 
-/** A note of a person to an agent at work, in the words that the agent reads. */
-export interface AgentNote {
-  id: string;
-  text: string;
-}
-
 /** A use of a tool that has ended, by the agent's own id. */
 export interface ToolUseEnd {
   use: string;
@@ -129,7 +124,7 @@ export interface AgentCallbacks {
   /** The agent asks something, and waits. `withdrawn` as for a permission. */
   question(agentQuestion: AgentQuestion, withdrawn?: AbortSignal): Promise<QuestionAnswer>;
   /** From now on `take` gets each note to the agent, in order, those first that came before. Left out by an adapter whose agent reads none. */
-  onNote(take: (note: AgentNote) => void): void;
+  onNote(take: (note: ReadableNote) => void): void;
   /** The agent has read this note, or its own program holds it for the next turn. */
   noted(id: string): void;
 }

@@ -1,18 +1,10 @@
+import type { ReadableNote } from "../../requests/model/agent-note.ts";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { sha256Hex } from "../../lib/secrets/keyring.ts";
 import { chosenLabels } from "../../lib/chosen-labels.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import { MOST_QUESTIONS, TOO_MANY_QUESTIONS } from "./agent.ts";
-import type {
-  Agent,
-  AgentEnd,
-  AgentNote,
-  AgentOrder,
-  AgentPipes,
-  Launch,
-  AgentQuestion,
-  AgentCallbacks,
-} from "./agent.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, AgentQuestion, AgentCallbacks } from "./agent.ts";
 import { claudePermission } from "./claude-tools.ts";
 import { writeHomeFile } from "./home-files.ts";
 import { countOf, objectOf, objectsOf, readObject, shown, textOf } from "./json-lines.ts";
@@ -156,7 +148,7 @@ class Conversation {
   }
 
   /** It reads a message in its turn after the next tool, or in a turn of its own, and then repeats it with its id. */
-  #sendNote({ id, text }: AgentNote): void {
+  #sendNote({ id, text }: ReadableNote): void {
     const uuid = uuidOf(`${id}\n${this.#pipes.clock.now()}`);
     this.#notes.set(uuid, id);
     this.#write({ type: "user", uuid, message: { role: "user", content: text } });

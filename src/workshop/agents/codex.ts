@@ -1,16 +1,8 @@
+import type { ReadableNote } from "../../requests/model/agent-note.ts";
 import type { JsonObject } from "../../lib/json/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
-import type {
-  Agent,
-  AgentEnd,
-  AgentNote,
-  AgentOrder,
-  AgentPipes,
-  ToolUseEnd,
-  Launch,
-  AgentCallbacks,
-} from "./agent.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, ToolUseEnd, Launch, AgentCallbacks } from "./agent.ts";
 import { CodexRequests } from "./codex-requests.ts";
 import { endedUse } from "./ended-use.ts";
 import { writeHomeFile } from "./home-files.ts";
@@ -72,7 +64,7 @@ class Conversation {
   #thread = "";
   #turn = "";
   /** Notes that its turn has not taken: they begin the next. */
-  #notes: AgentNote[] = [];
+  #notes: ReadableNote[] = [];
   #usage: AttemptUsage = {};
   #lastWords: string | undefined;
   readonly #end = Promise.withResolvers<AgentEnd>();
@@ -134,7 +126,7 @@ class Conversation {
   }
 
   /** Sends a note into the turn under way, which Codex reads after the step that it is at. */
-  async #steer(note: AgentNote): Promise<void> {
+  async #steer(note: ReadableNote): Promise<void> {
     this.#notes.push(note);
     const params = { threadId: this.#thread, expectedTurnId: this.#turn, input: input(note.text) };
     const taken = await this.#rpc.request("turn/steer", params).catch(() => null);
@@ -142,7 +134,7 @@ class Conversation {
     if (taken && this.#notes.includes(note)) this.#note([note]);
   }
 
-  #note(taken: readonly AgentNote[]): void {
+  #note(taken: readonly ReadableNote[]): void {
     this.#notes = this.#notes.filter((one) => !taken.includes(one));
     for (const { id } of taken) this.#callbacks.noted(id);
   }

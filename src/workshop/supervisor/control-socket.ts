@@ -1,8 +1,9 @@
+import type { ReadableNote } from "../../requests/model/agent-note.ts";
 import { timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { linesOf } from "../../lib/lines.ts";
-import type { AgentNote, PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
+import type { PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
 import type { SupervisorLog } from "./log.ts";
 import type { SupervisorCommand } from "./lines.ts";
 
@@ -10,7 +11,7 @@ interface ControlSocketOptions {
   token: string;
   log: SupervisorLog;
   onDecide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
-  onNote(note: AgentNote): void;
+  onNote(note: ReadableNote): void;
   onCancel(): void;
   onInterrupt(): void;
 }

@@ -3,10 +3,10 @@
  * a worker elsewhere. It sends lines of JSON over a unix socket. Every line of the supervisor is first in its
  * `log.ndjson`, numbered from 1, and is replayed to a client that attaches (spec/assignment 10).
  */
+import type { ReadableNote } from "../../requests/model/agent-note.ts";
 import type { SandboxKind } from "../../core/model/sandbox.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type {
-  AgentNote,
   AgentSettings,
   ToolUseEnd,
   PermissionDecision,
@@ -85,7 +85,7 @@ export type SupervisorCommand =
   | { say: "attach"; token: string; after: number | null }
   | { say: "decide"; ref: string; decision: PermissionDecision | QuestionAnswer }
   /** A note of a person to the agent. It has arrived when a line \`noted\` says so. */
-  | { say: "note"; note: AgentNote }
+  | { say: "note"; note: ReadableNote }
   | { say: "cancel" }
   /** The agent is ended, and may be resumed later. */
   | { say: "interrupt" };

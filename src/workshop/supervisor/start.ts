@@ -1,3 +1,4 @@
+import type { ReadableNote } from "../../requests/model/agent-note.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -8,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import { linesOf } from "../../lib/lines.ts";
 import { AS_NODE } from "../../lib/own-program.ts";
-import type { AgentNote, PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
+import type { PermissionDecision, QuestionAnswer } from "../agents/agent.ts";
 import { isAlive, signalProcess } from "../sandbox/processes.ts";
 import { claimOf } from "./claim.ts";
 import { readLog } from "./log.ts";
@@ -35,7 +36,7 @@ export interface Link {
   /** Passes a decision on. It has arrived when a line `decided` says so; until then it may be sent again. */
   decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
   /** Passes a note of a person on. It may be sent again: the agent gets it once from this supervisor. */
-  note(note: AgentNote): void;
+  note(note: ReadableNote): void;
   /** Ends the attempt; the line `ended` comes when its processes are gone. */
   cancel(): void;
   /** Ends the agent, to be resumed later; the line `ended` comes when its processes are gone. */
