@@ -19,8 +19,12 @@ export const WireAgentNotes = z
   .meta({ id: "AgentNotes", description: "The notes to the agent of one run." });
 export type WireAgentNotes = z.output<typeof WireAgentNotes>;
 
+export const WireReadableNote = z
+  .object({ id: z.string(), text: z.string() })
+  .meta({ id: "ReadableNote", description: "A note in the words that its agent reads." });
+
 export const WireReadableNotes = z
-  .object({ notes: z.array(z.object({ id: z.string(), text: z.string() })) })
+  .object({ notes: z.array(WireReadableNote) })
   .meta({ id: "ReadableNotes", description: "Notes as an agent reads them, oldest first." });
 export type WireReadableNotes = z.output<typeof WireReadableNotes>;
 

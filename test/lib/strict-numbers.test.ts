@@ -15,7 +15,9 @@ const NAMES = ["limit", "wait", "after", "offset", "cursor", "before", "before_s
 /** The cursor of these lists is an id. At every other list it is a text of the server's own. */
 const OPAQUE = [
   ...["/conversations", "/humanlayer/v1/conversations"].map((url) => `${url} after`),
-  ...["/people/me/asks", "/people/me/conversations", "/people/me/conversations/:id"].map((url) => `${url} before`),
+  ...["/people/me/asks", "/people/me/asks/:id/run", "/people/me/conversations", "/people/me/conversations/:id"].map(
+    (url) => `${url} before`,
+  ),
   ...[
     "/agent/questions",
     "/human/questions",
@@ -88,6 +90,7 @@ const READ_IN_QUERIES: Record<string, string> = {
   "/humanlayer/v1/audit": "limit before_seq after_seq",
   "/humanlayer/v1/webhook_endpoints": "limit",
   "/humanlayer/v1/webhook_endpoints/:id/deliveries": "limit",
+  "/people/me/asks/:id/run": "limit",
   "/asks": "limit",
   "/asks/:id/answer": "wait",
   "/jobs": "limit",

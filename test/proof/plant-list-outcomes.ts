@@ -12,9 +12,9 @@ export const PLANTS_OF_OUTCOMES: readonly Plant[] = [
   },
   {
     bug: "a call whose end is unknown is given to a run",
-    file: "src/requests/outcome/report-outcome.ts",
-    find: 'if (former.state !== "awaited" && former.state !== "not_reported")',
-    put: 'if (!["awaited", "not_reported", "unknown", "not_run"].includes(former.state))',
+    file: "src/requests/model/call-outcome.ts",
+    find: 'if (state !== "awaited" && state !== "not_reported") throw',
+    put: 'if (!["awaited", "not_reported", "unknown", "not_run"].includes(state)) throw',
     harness: "outcomes",
     says: /W4: \S+ was given call-\d+ after that was (unknown|not_run)|W4: call-\d+ was (unknown|not_run)/,
   },

@@ -5,6 +5,7 @@ import { PERMISSION_ACTIONS } from "../../tasks/model/action.ts";
 import { MOST_OUTCOME_WORDS } from "../../requests/model/call-outcome.ts";
 import { MERGES } from "../../tasks/model/rules.ts";
 import { TASK_EVENT_TYPES } from "../../tasks/model/task.ts";
+import { WireReadableNote } from "../agent-note.ts";
 import { WireDiffstat } from "./task.ts";
 
 /** Longer than any sentence of ours, and than any path. */
@@ -117,9 +118,7 @@ export const WireWorkReply = z
     z.object({ allow: z.literal(false), why: z.string(), canceled: z.boolean().optional() }),
     z.object({ text: z.string(), by: z.string().optional() }).describe("The reply to a question"),
     z.object({ none: z.literal(true), why: z.string() }),
-    z
-      .object({ notes: z.array(z.object({ id: z.string(), text: z.string() })) })
-      .describe("Notes of people to the agent"),
+    z.object({ notes: z.array(WireReadableNote) }).describe("Notes of people to the agent"),
     z.object({}).describe("The reply to every other report"),
   ])
   .meta({ id: "WorkReply", description: "The reply to a worker, by the kind of its report." });
