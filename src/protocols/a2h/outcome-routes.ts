@@ -36,6 +36,13 @@ export function outcomeRoutes(mount: Mount): void {
       return printOutcome(outcome);
     },
   );
+  hookRoutes(mount);
+}
+
+/** The hooks of coding agents report here after a tool, and take notes to their agents (spec/a2h 21 and 26). */
+function hookRoutes(mount: Mount): void {
+  const { app, door } = mount;
+  const { ctx } = door;
   app.post(
     "/agent_prompts/outcome",
     routeOptions(mount, {

@@ -31,6 +31,7 @@ interface OfTask {
 export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void {
   boardRoutes(app, door, endpoint);
   oneTaskRoutes(app, door, endpoint);
+  noteRoute(app, door, endpoint);
 }
 
 /** The endpoint itself: giving work, the whole board, and cancelling a task that is named. */
@@ -88,6 +89,25 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
   );
 }
 
+/** The notes of people to the agent that works on a task. */
+function noteRoute(app: Door, door: DoorContext, endpoint: string): void {
+  app.post<OfTask>(
+    `${endpoint}/tasks/:id/notes`,
+    routeOptions("Send a note to the agent at work; a person's key, or an admin's session", {
+      body: AgentNoteBody,
+      reply: WireAgentNotes,
+    }),
+    async (http) => {
+      const { repo, person } = await callerOf(door, http);
+      if (person === null) throw new Refusal("person_needed");
+      const id = taskIdOf(http.params.id);
+      const { text } = bodyOf(http);
+      await noteTaskAgent(door.ctx, { repo: repo.name, id, person }, typeof text === "string" ? text : "");
+      return { notes: await agentNotesBody(door.ctx, runOfTask(repo.name, id), person) };
+    },
+  );
+}
+
 /** One task, by its place below the endpoint. */
 function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
   app.get<OfTask>(
@@ -124,22 +144,6 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
     async (http, reply) => {
       const { repo } = await callerOf(door, http);
       return sendDiff(door, http, reply, { repo: repo.name, id: taskIdOf(http.params.id) });
-    },
-  );
-
-  app.post<OfTask>(
-    `${endpoint}/tasks/:id/notes`,
-    routeOptions("Send a note to the agent at work; a person's key, or an admin's session", {
-      body: AgentNoteBody,
-      reply: WireAgentNotes,
-    }),
-    async (http) => {
-      const { repo, person } = await callerOf(door, http);
-      if (person === null) throw new Refusal("person_needed");
-      const id = taskIdOf(http.params.id);
-      const { text } = bodyOf(http);
-      await noteTaskAgent(door.ctx, { repo: repo.name, id, person }, typeof text === "string" ? text : "");
-      return { notes: await agentNotesBody(door.ctx, runOfTask(repo.name, id), person) };
     },
   );
 

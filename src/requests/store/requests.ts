@@ -135,7 +135,16 @@ function newlyStored(ask: NewRequest, row: StoredTimes): Request {
   const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation, promptOf, plan } = ask;
   const run = runOf(ask);
   return {
-    ...{ id, door, asker, ref, title, words, form, audience, digest, wire },
+    id,
+    door,
+    asker,
+    ref,
+    title,
+    words,
+    form,
+    audience,
+    digest,
+    wire,
     state: "open",
     version: 1,
     createdAt: row.created_at,
