@@ -39,7 +39,7 @@ export interface OutcomeReport {
   words?: string;
 }
 
-/** What this server's own executor knows of a call that it has started and whose agent says that it did not run. */
+/** A report of this server's own executor about a call that it has started: its agent says that it did not run it. */
 export interface NotRunReport {
   state: "not_run";
 }
