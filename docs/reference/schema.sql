@@ -67,6 +67,7 @@ CREATE TABLE artifacts (
 
 CREATE TABLE ask_outcomes (
   ask_id TEXT NOT NULL PRIMARY KEY,
+  asker TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('awaited', 'started', 'done', 'failed', 'unknown', 'not_run', 'withdrawn', 'not_reported')),
   at INTEGER NOT NULL,
   due_at INTEGER,
@@ -397,6 +398,7 @@ CREATE TABLE jobs (
   ended_at INTEGER,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
+  awaits_reports INTEGER NOT NULL DEFAULT 0 CHECK (awaits_reports IN (0, 1)),
   CHECK (state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED') = (ended_at IS NULL)),
   CHECK (state <> 'WAITING_ON_ANSWER' OR pending_asks > 0)
 ) STRICT;

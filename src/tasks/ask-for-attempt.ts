@@ -203,21 +203,34 @@ export async function awaitDecision(
   askId: AskId,
   signal: AbortSignal,
 ): Promise<PermissionDecision | null> {
-  const answer = await answerTo(ctx, askId, signal);
-  const held = answer && (await findAsk(ctx.db, askId));
-  const call = held && callOf(ctx, held);
-  const decision = answer && decisionFrom(answer, call ? sha256Digest(consentText(call.fn, call.kwargs)) : null);
-  return decision?.allow && held?.ask.reports ? startAllowed(ctx, askId, decision) : decision;
+  for (;;) {
+    const answer = await answerTo(ctx, askId, signal);
+    const held = answer && (await findAsk(ctx.db, askId));
+    const call = held && callOf(ctx, held);
+    const decision = answer && decisionFrom(answer, call ? sha256Digest(consentText(call.fn, call.kwargs)) : null);
+    if (!decision?.allow || !held?.ask.reports) return decision;
+    const started = await startAllowed(ctx, askId, decision);
+    // Its agent was frozen since the answer was read, which is held back from now on.
+    if (started) return started;
+  }
 }
 
 const NOT_AGAIN = "it was allowed, and may have been run already or came too late; ask again";
 
-/** The agent may run the call from now on; one that has ended without it, or may have run, is not allowed again. */
-async function startAllowed(ctx: Context, askId: AskId, decision: PermissionDecision): Promise<PermissionDecision> {
+/**
+ * The agent may run the call from now on; one that has ended without it, or may have run, is not allowed again. Null
+ * while its agent is frozen.
+ */
+async function startAllowed(
+  ctx: Context,
+  askId: AskId,
+  decision: PermissionDecision,
+): Promise<PermissionDecision | null> {
   try {
     await reportAskOutcome(ctx, askId, null, { state: "started" });
     return decision;
   } catch (error) {
+    if (error instanceof Refusal && error.code === "frozen") return null;
     if (!(error instanceof Refusal) || error.code !== "outcome_known") throw error;
     return { allow: false, why: NOT_AGAIN };
   }

@@ -1,3 +1,5 @@
+import type { UseReport } from "../tasks/model/attempt-asks.ts";
+import type { ToolUseEnd } from "./agents/agent.ts";
 import type { AttemptClient } from "./attempt-client.ts";
 import type { SupervisorLine } from "./supervisor/lines.ts";
 
@@ -21,8 +23,7 @@ export class AllowedUses {
   async accept(line: SupervisorLine): Promise<void> {
     const refs = this.#take(line);
     if (line.type !== "tool" || line.ended === undefined) return;
-    const { digest: resultDigest, words } = line.ended;
-    const report = { state: line.isError ? "failed" : "done", resultDigest, ...(words && { words }) } as const;
+    const report = reportOf(line.ended, line.isError);
     for (const ref of refs) await this.#client.used(ref, report);
   }
 
@@ -43,4 +44,9 @@ export class AllowedUses {
     }
     return [];
   }
+}
+
+function reportOf({ digest: resultDigest, words, isDeclined }: ToolUseEnd, isError: boolean | undefined): UseReport {
+  if (isDeclined) return { state: "not_run" };
+  return { state: isError ? "failed" : "done", resultDigest, ...(words && { words }) };
 }

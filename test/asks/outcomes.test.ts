@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { examineStore } from "../../src/doctor/examine.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { giveUpUnreportedAsks } from "../../src/asks/loops/unreported.ts";
 import { freeze, thaw } from "../../src/policy/freezes.ts";
 import { advanceUntil, MINUTE } from "../support/contract.ts";
 import { actionsOf } from "../support/gate.ts";
@@ -144,6 +146,51 @@ for (const on of DATABASES) {
       assert.deepEqual([started.status, started.body.error.code], [409, "FROZEN"]);
       await thaw(world.server.ctx, frozen.id, ADMIN);
       assert.equal((await report(id, held.lease, "started")).status, 200);
+    });
+
+    it("has no end of its time while its executor is frozen, and may be given back then", async () => {
+      const { ana, ask, answerTo, world } = scene();
+      const { ctx } = world.server;
+      const asked = async () => {
+        const one = await ask(
+          { ask_type: "APPROVAL", prompt: "May I?", meta: { action: "test" }, reports: "start" },
+          ana,
+        );
+        await answerTo(one);
+        return one.ask_id;
+      };
+      const [waiting, left] = [await asked(), await asked()];
+      const frozen = await freeze(ctx, { scope: "agent", subject: ana.principal }, ADMIN);
+      await world.advance(90 * MINUTE);
+      const withdrawn = await report(left, "", "withdrawn");
+      assert.deepEqual([withdrawn.status, withdrawn.body.state], [200, "withdrawn"], withdrawn.text);
+      assert.deepEqual(await giveUpUnreportedAsks(ctx, ctx.stopping), false);
+      await thaw(ctx, frozen.id, ADMIN);
+      assert.equal((await read(waiting)).state, "awaited");
+      await ends(waiting, "not_run");
+      const { body } = await scene().admin.get(`/asks/${waiting}?view=admin`);
+      assert.equal(body.outcome.state, "not_run");
+    });
+
+    it("costs a job nothing at its end where no report was promised", async () => {
+      const { ana, world } = scene();
+      for (const [reports, isAwaited] of [
+        [undefined, 0],
+        ["end", 1],
+      ] as const) {
+        const { held } = await allowed("by a rule", reports);
+        assert.equal((await ana.post(`/jobs/${held.id}/finish`, { state: "FAILED" }, held.lease)).status, 200);
+        const noted = sql`SELECT awaits_reports FROM jobs WHERE job_id = ${held.id}`;
+        assert.deepEqual(await world.server.ctx.db.all(noted), [{ awaits_reports: isAwaited }]);
+      }
+    });
+
+    it("is unknown at the end of its job also where nothing was promised before its start", async () => {
+      const { ana } = scene();
+      const { held, id } = await allowed("by a rule");
+      assert.equal((await report(id, held.lease, "started")).status, 200);
+      assert.equal((await ana.post(`/jobs/${held.id}/finish`, { state: "FAILED" }, held.lease)).status, 200);
+      assert.equal((await read(id)).state, "unknown");
     });
 
     it("leaves a store that its doctor finds sound", async () => {

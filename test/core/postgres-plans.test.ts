@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { endReportTimesOfJob, upsertAskOutcome } from "../../src/asks/store/ask-outcomes.ts";
+import { awaitedOutcome } from "../../src/requests/model/call-outcome.ts";
 import { claimAsk } from "../../src/asks/store/asks.ts";
 import { countAnswerIfOpen, insertQuestion } from "../../src/questions/store/questions.ts";
 import { one, storeNow, type Db, type Tx } from "../../src/core/store/db.ts";
@@ -65,6 +67,25 @@ const CLAIM: Write = {
   write: (tx, number = 0) => claimAsk(tx, `a_${number}`, 0),
 };
 
+/** The end of a job ends the time for reports of its calls. */
+const END_OF_REPORTS: Write = {
+  table: "ask_outcomes",
+  async insert(tx) {
+    await CLAIM.insert(tx);
+    await tx.all(sql`UPDATE jobs SET awaits_reports = 1`);
+    await tx.all(sql`UPDATE asks SET ask_type = 'APPROVAL', status = 'ANSWERED', ended_at = 1, respond_at = NULL
+      WHERE ask_id = 'a_0'`);
+    await upsertAskOutcome(tx, "a_0", "executor:e", awaitedOutcome(await storeNow(tx)));
+  },
+  multiply: (tx) =>
+    tx.all(sql`INSERT INTO ask_outcomes (ask_id, asker, state, at, due_at)
+      SELECT 'b_' || i, asker, state, at, at + 7200000 FROM ask_outcomes, generate_series(1, ${MANY}) AS i`),
+  async write(tx) {
+    await endReportTimesOfJob(tx, "j", ["awaited", "started"]);
+    return true;
+  },
+};
+
 /** Does one write, and returns how many rows of its table were looked at for it. */
 async function rowsReadFor(db: Db, { table, write }: Write, number?: number): Promise<number> {
   const read = async (tx: Tx) =>
@@ -85,6 +106,7 @@ async function rowsReadFor(db: Db, { table, write }: Write, number?: number): Pr
 for (const [what, kind] of [
   ["a question that is answered", ANSWER],
   ["an ask that a machine claims", CLAIM],
+  ["the outcome of a job that ends", END_OF_REPORTS],
 ] as const) {
   it(`finds ${what} by its key on PostgreSQL, also where the first were written while there were hardly any`, async () => {
     const db = await openPostgres({

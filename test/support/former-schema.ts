@@ -1,6 +1,7 @@
 /** Statements that take out what the migrations 36 to 51 made, for tests that go back to an earlier schema. */
 export const WITHOUT_36_TO_51: readonly string[] = [
   "DROP TABLE agent_notes",
+  "ALTER TABLE jobs DROP COLUMN awaits_reports",
   "DROP TABLE ask_outcomes",
   "DROP INDEX audit_of_freezes",
   "DROP INDEX requests_of_runs",

@@ -105,6 +105,7 @@ const JOB: Job = {
   artifacts: [],
   priority: "P1",
   pendingAsks: 1,
+  awaitsReports: false,
   ttlUntil: 0,
   createdAt: 0,
   updatedAt: 0,

@@ -9,8 +9,11 @@ import { offerAttempt, withdrawOffers, endLostWork } from "../../src/tasks/offer
 import { createKey } from "../../src/access/create-key.ts";
 import { loseLease } from "../../src/asks/jobs/expire-job.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
+import { readAskOutcome } from "../../src/asks/outcome/report-ask-outcome.ts";
 import { openAssignment, shaOf, type AssignmentScene } from "../support/assignment.ts";
 import { until } from "../support/contract.ts";
+import { enrol } from "../support/addressed.ts";
+import { decider } from "../support/deciders.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
 
 /** A worker with a key, and a job of its own. */
@@ -231,6 +234,47 @@ for (const on of DATABASES) {
         200,
       );
       assert.deepEqual((await waiting).body.allow, false);
+    });
+
+    it("is reported as it ends, for the worker that holds the job alone", async () => {
+      await using scene = await openAssignment(on);
+      const { ctx } = scene.world.server;
+      const worker = await takes(scene, "a");
+      await worker.say({ say: "claimed" });
+      await worker.say({ say: "step", to: "running", facts: { sandbox: "none" } });
+      const dana = await decider(scene.world, await enrol(ctx, "Dana", [], { seesAll: true }));
+      const outcomeOf = async (ref: string, decide: boolean, command: string) => {
+        const wish = { tool: "Bash", input: { command }, action: "execute", resource: command, reportsEnd: true };
+        const waiting = worker.say({ say: "wish", ref, wish });
+        const asked = await until(async () => {
+          const rows = await ctx.db.all<{ ask_id: string }>(sql`SELECT ask_id FROM asks WHERE status = 'PENDING'
+            AND addressed_id IS NOT NULL`);
+          return rows[0] && findAsk(ctx.db, rows[0].ask_id);
+        });
+        assert.equal((await dana.decide(asked.ask.addressedId ?? "", { approved: decide })).status, 200);
+        assert.equal((await waiting).body.allow, decide);
+        return async () => (await readAskOutcome(ctx, (await findAsk(ctx.db, asked.ask.id)) ?? assert.fail()))?.state;
+      };
+      const report = { state: "done", resultDigest: `sha256:${"5f".repeat(32)}`, words: "exit 0" };
+      const used = await outcomeOf("r1", true, "npm run one");
+      assert.equal(await used(), "started");
+      assert.equal((await worker.say({ say: "used", ref: "r1", report }, { lease: "another" })).status, 409);
+      assert.equal(await used(), "started");
+      for (let again = 0; again < 2; again += 1)
+        assert.equal((await worker.say({ say: "used", ref: "r1", report })).status, 200);
+      assert.equal(await used(), "done");
+
+      const denied = await outcomeOf("r2", false, "npm run two");
+      assert.equal((await worker.say({ say: "used", ref: "r2", report })).status, 200);
+      assert.equal(await denied(), undefined);
+      const declined = await outcomeOf("r3", true, "npm run three");
+      assert.equal((await worker.say({ say: "used", ref: "r3", report: { state: "not_run" } })).status, 200);
+      assert.equal(await declined(), "not_run");
+      const lost = await outcomeOf("r4", true, "npm run four");
+      await scene.world.advance(61_000);
+      await loseLease(ctx, worker.job);
+      assert.equal(await lost(), "unknown");
+      assert.equal((await worker.say({ say: "used", ref: "r4", report })).status, 409);
     });
 
     it("is a form that has to be filled in, until the worker's agent withdraws it", async () => {

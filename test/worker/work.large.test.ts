@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { after, describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
 import { createKey } from "../../src/access/create-key.ts";
@@ -12,6 +13,7 @@ import { gitIn, put } from "../support/workshop-git.ts";
 import { openWorld, type Reply, type World } from "../support/world.ts";
 
 const LEASE_MS = 60_000;
+const ALLOWED = ["touch b.txt", "touch no/b.txt"];
 const workers: Run[] = [];
 after(async () => {
   for (const worker of workers) {
@@ -31,8 +33,8 @@ interface Scene extends AsyncDisposable {
   attemptOf(id: string): Promise<string>;
   /** The state of the job by which that attempt is given to workers. */
   jobStateOf(id: string): Promise<string>;
-  /** Starts a worker with a clone of its own, in which each task runs these lines of shell. */
-  worker(name: string, script: string, options?: string[]): Promise<{ run: Run; clone: string; again(): Run }>;
+  /** Starts a worker with a clone of its own, in which each task runs these lines of shell, or this agent. */
+  worker(name: string, work: string | object, options?: string[]): Promise<{ run: Run; clone: string; again(): Run }>;
 }
 
 async function openScene(): Promise<Scene> {
@@ -44,7 +46,10 @@ async function openScene(): Promise<Scene> {
   gitIn(origin, "add", ".");
   gitIn(origin, "commit", "--quiet", "-m", "begin");
   const config = join(folder, "parley.yaml");
-  writeFileSync(config, JSON.stringify({ repos: [{ name: "far", worker: true, agent: "script" }] }));
+  writeFileSync(
+    config,
+    JSON.stringify({ repos: [{ name: "far", worker: true, agent: "script", allow_commands: ALLOWED }] }),
+  );
   const world = await openWorld({ on: "sqlite", env: { PARLEY_CONFIG: config } });
   const { ctx } = world.server;
   const { text: assign } = await createKey(ctx, { name: "cards", scope: "assign" });
@@ -75,12 +80,13 @@ async function openScene(): Promise<Scene> {
       );
       return rows[0]?.state ?? assert.fail(`${id} has no job`);
     },
-    async worker(name, script, options = []) {
+    async worker(name, work, options = []) {
       const dataDir = join(folder, name);
       const clone = join(folder, `${name}-clone`);
       gitIn(folder, "clone", "--quiet", origin, clone);
       mkdirSync(dataDir);
-      const agents = { script: { type: "command", command: ["/bin/sh", "-c", script] } };
+      const script = typeof work === "string" ? { type: "command", command: ["/bin/sh", "-c", work] } : work;
+      const agents = { script };
       writeFileSync(join(dataDir, "parley.yaml"), JSON.stringify({ agents, assignment: { sandbox: "off" } }));
       const args = ["work", "--repo", `far=${clone}`, "--data-dir", dataDir, ...options];
       const again = (): Run => {
@@ -128,6 +134,23 @@ describe("parley work", () => {
     const diff = await scene.get("/assignment/tasks/b/diff");
     assert.equal(diff.status, 200, diff.text);
     assert.match(diff.text, /\+\+\+ b\/seen\.txt/);
+  });
+
+  it("tells how the uses of tools ended that were allowed to its agent", async () => {
+    await using scene = await openScene();
+    const claude = fileURLToPath(new URL("../support/fake-agents/claude.ts", import.meta.url));
+    const one = await scene.worker("uses", { type: "claude", command: [claude] });
+    const steps = [{ run: "touch b.txt" }, { run: "touch no/b.txt" }, { say: "That is all." }];
+    await scene.give("u", { prompt: `Do u\nFAKE ${JSON.stringify(steps)}` });
+    await come(scene, "u", "review", one.run);
+    const outcomes = await scene.world.server.ctx.db.all<{ state: string; result_digest: string }>(
+      sql`SELECT state, result_digest FROM ask_outcomes ORDER BY at`,
+    );
+    assert.deepEqual(
+      outcomes.map(({ state }) => state),
+      ["done", "failed"],
+    );
+    assert.ok(outcomes.every(({ result_digest: digest }) => digest.startsWith("sha256:")));
   });
 
   it("is fenced when it was lost: another one does the task, and the late one's work stays where it is", async () => {

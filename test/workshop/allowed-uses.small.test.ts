@@ -37,6 +37,12 @@ describe("the uses of tools that were allowed", () => {
     ]);
   });
 
+  it("were not run where the agent says that a part of them was denied", async () => {
+    const declined: SupervisorFact = { ...ended, ended: { ...ENDED, isDeclined: true } };
+    const facts = [asked, allowed("r1"), other, allowed("r2", false), declined];
+    assert.deepEqual(await reportsOf(facts), [["r1", { state: "not_run" }]]);
+  });
+
   it("are not reported where they were denied, twice, or by another run of the agent", async () => {
     assert.deepEqual(await reportsOf([asked, allowed("r1", false), ended]), []);
     assert.deepEqual(await reportsOf([asked, allowed("r1"), ended, ended], 3), []);

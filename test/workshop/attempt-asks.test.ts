@@ -14,10 +14,12 @@ import {
   withdrawForAttempt,
   type AskingAttempt,
 } from "../../src/tasks/ask-for-attempt.ts";
+import { giveUpUnreportedAsks } from "../../src/asks/loops/unreported.ts";
+import { freeze, thaw } from "../../src/policy/freezes.ts";
 import { cancelJob } from "../../src/asks/jobs/cancel-job.ts";
 import { renewByPoll } from "../../src/asks/jobs/hold-job.ts";
 import { attempt, claimAttempt, RUN, SHOP, withPeople } from "../support/attempts.ts";
-import { until } from "../support/contract.ts";
+import { MINUTE, until } from "../support/contract.ts";
 import type { Decider } from "../support/deciders.ts";
 import { answer, openRelayScene, sharedRelay } from "../support/relay.ts";
 import { ONE_DATABASE } from "../support/world.ts";
@@ -86,6 +88,23 @@ for (const on of ONE_DATABASE) {
       assert.equal(await state(rejected.askId), undefined);
       await cancelJob(ctx(), who.jobId, { principal: SHOP, isAdmin: true });
       assert.equal(await state(two.askId), "not_run");
+    });
+
+    it("has no end of its time while its own agent is frozen, whoever runs the attempt", async () => {
+      const { world, admin, policy } = scene();
+      await policy("version: 2\nrules:\n  - { id: tests, when: { action: execute }, decision: ALLOW }\n");
+      const who = await attempt(scene(), { agent: "gemini" });
+      const { askId } = await askForAttempt(ctx(), who, "f1", { ...RUN("npm test"), reportsEnd: true });
+      const outcome = async () => (await admin.get(`/asks/${askId}`)).body.outcome;
+      await until(async () => (await outcome())?.state === "awaited");
+      await policy("version: 2\n");
+
+      const by = { actor: { kind: "admin", id: "admin:boss" }, via: "cli", isAdmin: true } as const;
+      const frozen = await freeze(ctx(), { scope: "agent", subject: "attempt:gemini" }, by);
+      await world.advance(90 * MINUTE);
+      assert.equal(await giveUpUnreportedAsks(ctx(), ctx().stopping), false);
+      await thaw(ctx(), frozen.id, by);
+      assert.equal((await outcome())?.state, "awaited");
     });
 
     it("is asked also where it holds what no store takes, and binds exactly that", async () => {

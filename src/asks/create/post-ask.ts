@@ -15,7 +15,7 @@ import { Refusal } from "../../refusals.ts";
 import type { AuditNote } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
 import { hasHeld } from "../store/job-claims.ts";
-import { appendJobEvents, extendExternal, insertJobIfNew, lockJob, type JobAt } from "../store/jobs.ts";
+import { appendJobEvents, extendExternal, insertJobIfNew, lockJob, noteReports, type JobAt } from "../store/jobs.ts";
 import { findAnswer, wasDelivered } from "../store/answers.ts";
 import { countPending, findAsk, findSameOfEarlierEpoch, insertAskIfNew, type AskAt } from "../store/asks.ts";
 import { transact } from "../../core/store/transact.ts";
@@ -107,6 +107,7 @@ export async function postAsk(ctx: Context, input: AskInput): Promise<{ held: As
       if (!other) throw new Error("an ask's id is taken by nothing");
       return replay(other, input);
     }
+    if (input.reports) await noteReports(tx, job.job);
     // point: ask-stored
     tellFact(tx, { kind: "asked", ask: inserted.ask, job: job.job });
     const waiting = await recountIn(tx, job);

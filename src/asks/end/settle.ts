@@ -3,6 +3,7 @@ import { bumpsEpoch, mayBeJoined, mayMove } from "../model/job-rules.ts";
 import { isOver, type Ask, type JobState, type AskAnswer, type StageRecord, type Stage } from "../model/ask.ts";
 import { allowsCall } from "../model/people.ts";
 import { CROWD } from "../../questions/model/participant.ts";
+import { askerOf } from "../jobs/asker.ts";
 import { MACHINE_MS } from "../model/rules.ts";
 import { awaitedOutcome } from "../../requests/model/call-outcome.ts";
 import { type Actor, type AuditNote } from "../../core/store/audit.ts";
@@ -75,7 +76,8 @@ export async function settleAskIn(
     });
     // point: relay-between-ask-and-answer
     await insertAnswer(tx, own, one === held.ask ? (ended.bodyHash ?? null) : null);
-    if (awaitsReport(one.ask, own)) await upsertAskOutcome(tx, one.ask.id, awaitedOutcome(at));
+    if (awaitsReport(one.ask, own))
+      await upsertAskOutcome(tx, one.ask.id, askerOf(one.ask, held.job.job), awaitedOutcome(at));
     tellFact(tx, { kind: "ended", ask: over.ask, job: held.job.job, answer: own });
     events.push(
       { event: "answer", body: { ask_id: own.askId } },
@@ -191,7 +193,8 @@ export async function moveJobIn(
   }
   await appendJobEvents(tx, after, [...events, statusOf(after, from)]);
   // The holder reports no more calls: the job is over, or is another holder's.
-  if (over || to === "QUEUED") await endReportTimesOfJob(tx, id, over ? ["awaited", "started"] : ["started"]);
+  if (after.job.awaitsReports && (over || to === "QUEUED"))
+    await endReportTimesOfJob(tx, id, over ? ["awaited", "started"] : ["started"]);
   if (to === "QUEUED") tx.wake(CLAIMS_TOPIC);
   if (over) tellFact(tx, { kind: "job ended", job: after.job });
   return { job: after, notes: [...notes, moveNote(after, from, by)] };

@@ -13,5 +13,5 @@ export function ownOutcomeAt(
   at: { now: number; isFrozen: boolean },
 ): CallOutcome | null {
   if (!allowsCall(ask, answer)) return null;
-  return dueOutcome(ask.reports, stored ?? unreportedOutcome(answer.createdAt), at);
+  return dueOutcome(ask.reports ?? "none", stored ?? unreportedOutcome(answer.createdAt), at);
 }

@@ -196,6 +196,8 @@ export interface Job {
   labels: Readonly<Record<string, string>>;
   priority: Priority;
   pendingAsks: number;
+  /** A report was promised of a call that one of its asks may allow, or one of them was started. */
+  awaitsReports: boolean;
   ttlUntil: number;
   createdAt: number;
   updatedAt: number;

@@ -7,18 +7,24 @@ import { askTopic } from "../../core/store/wake.ts";
 import { withoutSecrets } from "../../core/without-secrets.ts";
 import { frozenRefusal } from "../../policy/freezes.ts";
 import { Refusal } from "../../refusals.ts";
-import { type CallOutcome, outcomeAt, type OutcomeReport, reported } from "../../requests/model/call-outcome.ts";
+import {
+  type CallOutcome,
+  type NotRunReport,
+  outcomeAt,
+  type OutcomeReport,
+  reported,
+} from "../../requests/model/call-outcome.ts";
 import { reportOutcomeIn, type Reported } from "../../requests/outcome/report-outcome.ts";
 import { findCallOutcome } from "../../requests/store/call-outcomes.ts";
 import { findRequest, lockRequest } from "../../requests/store/requests.ts";
 import { holdForWriter, type Writer } from "../jobs/hold-job.ts";
 import { askerOf, mayNotAllow } from "../jobs/asker.ts";
-import type { Ask } from "../model/ask.ts";
+import type { Ask, Job } from "../model/ask.ts";
 import { ownOutcomeAt } from "../model/ask-outcome.ts";
 import { findAnswer } from "../store/answers.ts";
 import { findAskOutcome, lockAskOutcome, upsertAskOutcome } from "../store/ask-outcomes.ts";
 import { findAsk, type AskAt } from "../store/asks.ts";
-import { lockJob, type JobAt } from "../store/jobs.ts";
+import { lockJob, noteReports, type JobAt } from "../store/jobs.ts";
 
 type Reporting = Pick<Context, "db" | "wake" | "secrets" | "relay">;
 
@@ -35,7 +41,7 @@ export async function reportAskOutcome(
   ctx: Reporting,
   askId: AskId,
   by: Writer | null,
-  report: OutcomeReport | { state: "started" },
+  report: OutcomeReport | NotRunReport | { state: "started" },
 ): Promise<Reported> {
   const clean = await withoutSecrets(ctx, report);
   return transact(ctx, async (tx) => {
@@ -49,12 +55,13 @@ export async function reportAskOutcome(
     const said = clean.state === "started" ? { ...clean, run: `${job.job.id}#${job.job.epoch}` } : clean;
     if (said.state === "started" && (await mayNotAllow(tx, found, job.job)))
       throw await frozenRefusal(tx, askerOf(ask, job.job));
+    if (said.state === "started") await noteReports(tx, job.job);
     if (request) return reportOutcomeIn(tx, request, said);
-    const former = await ownOutcome(tx, ask, await lockAskOutcome(tx, ask.id), job);
+    const former = await ownOutcome(tx, ask, await lockAskOutcome(tx, ask.id), job.now);
     if (!former) throw new Refusal("not_approved");
     const outcome = reported(former, said, job.now);
     if (outcome === former) return { outcome, repeated: true };
-    await storeOutcome(tx, ask, outcome, { kind: "agent", id: ask.principal });
+    await storeOutcome(tx, { ask, job: job.job }, outcome, { kind: "agent", id: ask.principal });
     return { outcome, repeated: false };
   });
 }
@@ -70,7 +77,7 @@ function asMissingAsk(error: unknown): never {
 }
 
 /** Returns the ask whose answer an ask has: its own, or the one of an earlier holder that it joined. */
-async function leaderOf(on: Queryable, held: AskAt): Promise<AskAt> {
+async function leaderOf(on: Queryable, held: Pick<AskAt, "ask" | "now">): Promise<Pick<AskAt, "ask" | "now">> {
   const { joinedTo } = held.ask;
   return joinedTo === null ? held : ((await findAsk(on, joinedTo)) ?? held);
 }
@@ -78,15 +85,20 @@ async function leaderOf(on: Queryable, held: AskAt): Promise<AskAt> {
 async function ownOutcome(
   on: Queryable,
   ask: Ask,
-  stored: CallOutcome | undefined,
-  at: { now: number; isFrozen?: boolean },
+  stored: Awaited<ReturnType<typeof findAskOutcome>>,
+  now: number,
 ): Promise<CallOutcome | null> {
   const answer = ask.status === "ANSWERED" ? (await findAnswer(on, ask.id))?.answer : undefined;
-  return answer ? ownOutcomeAt(ask, answer, stored, { isFrozen: false, ...at }) : null;
+  return answer ? ownOutcomeAt(ask, answer, stored, { now, isFrozen: stored?.isFrozen ?? false }) : null;
 }
 
-async function storeOutcome(tx: Tx, ask: Ask, outcome: CallOutcome, actor: Actor): Promise<void> {
-  await upsertAskOutcome(tx, ask.id, outcome);
+async function storeOutcome(
+  tx: Tx,
+  { ask, job }: { ask: Ask; job: Job },
+  outcome: CallOutcome,
+  actor: Actor,
+): Promise<void> {
+  await upsertAskOutcome(tx, ask.id, askerOf(ask, job), outcome);
   const { state, run, resultDigest } = outcome;
   await appendAudit(tx, {
     actor,
@@ -106,9 +118,9 @@ export async function giveUpAskOutcome(ctx: Pick<Context, "db" | "wake">, askId:
     const job = found && (await lockJob(tx, found.ask.jobId));
     const stored = job && (await lockAskOutcome(tx, askId));
     if (!stored) return false;
-    const outcome = await ownOutcome(tx, found.ask, stored, { now: job.now, isFrozen: found.isFrozen });
+    const outcome = await ownOutcome(tx, found.ask, stored, job.now);
     if (!outcome || outcome === stored) return false;
-    await storeOutcome(tx, found.ask, outcome, { kind: "clock", id: "clock" });
+    await storeOutcome(tx, { ask: found.ask, job: job.job }, outcome, { kind: "clock", id: "clock" });
     return true;
   });
 }
@@ -117,12 +129,15 @@ export async function giveUpAskOutcome(ctx: Pick<Context, "db" | "wake">, askId:
  * Returns what became of the call that an ask allowed; null for an ask that allows none, and where nothing was promised
  * or reported.
  */
-export async function readAskOutcome({ db }: Pick<Context, "db">, held: AskAt): Promise<CallOutcome | null> {
+export async function readAskOutcome(
+  { db }: Pick<Context, "db">,
+  held: Pick<AskAt, "ask" | "now">,
+): Promise<CallOutcome | null> {
   if (held.ask.status !== "ANSWERED") return null;
-  const { ask, now, isFrozen } = await leaderOf(db, held);
+  const { ask, now } = await leaderOf(db, held);
   const outcome =
     ask.addressedId === null
-      ? await ownOutcome(db, ask, await findAskOutcome(db, ask.id), { now, isFrozen })
+      ? await ownOutcome(db, ask, await findAskOutcome(db, ask.id), now)
       : await outcomeOfRequest(db, ask.addressedId);
   return outcome?.state === "not_reported" ? null : outcome;
 }

@@ -55,7 +55,7 @@ export async function listAllJobs(
 const placeOf = ({ createdAt: at, id }: { createdAt: number; id: string }): ListPosition => ({ at, id });
 
 /** The whole life of one ask. */
-export interface AskHistory extends Pick<AskAt, "ask" | "warnings"> {
+export interface AskHistory extends Pick<AskAt, "ask" | "warnings" | "now"> {
   /** When it ended is the time of its answer; null while it is pending. */
   answer: AskAnswer | null;
   late: LatePage;
@@ -95,13 +95,13 @@ export async function listSharedBy(
  * @throws {Refusal} `ask_not_found`
  */
 export async function readWholeAsk(ctx: Context, id: string, limit: number): Promise<AskHistory> {
-  const { ask, warnings } = await readAsk(ctx, id, { principal: "", readsAll: true });
+  const { ask, warnings, now } = await readAsk(ctx, id, { principal: "", readsAll: true });
   const [answer, late, sharedBy] = await Promise.all([
     findAnswer(ctx.db, id),
     listLateAnswers(ctx, id, { skipped: 0, limit }),
     listSharedBy(ctx, id, { limit }),
   ]);
-  return { ask, warnings, answer: answer?.answer ?? null, late, sharedBy };
+  return { ask, warnings, now, answer: answer?.answer ?? null, late, sharedBy };
 }
 
 /** The last hour, minute by minute, and what is pending now, by stage. */

@@ -96,8 +96,9 @@ export const RELAY_CHECKS: readonly Check[] = [
   checkRows(
     "W4",
     "an ask that allows a call whose executor promised a report has an end two minutes after the time for it",
-    () => sql`SELECT o.ask_id AS offender FROM ask_outcomes o JOIN asks a ON a.ask_id = o.ask_id
-      WHERE o.due_at < (SELECT parley_now()) - ${LONG_UNREPORTED_MS} AND NOT ${isFrozen(raw("a.principal"))}`,
+    () => sql`SELECT o.ask_id AS offender FROM ask_outcomes o
+      WHERE o.due_at < (SELECT parley_now()) - ${LONG_UNREPORTED_MS}
+        AND NOT (o.state = 'awaited' AND ${isFrozen(raw("o.asker"))})`,
   ),
   checkRows(
     "W4",

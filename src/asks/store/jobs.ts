@@ -41,6 +41,7 @@ const jobRows = rowsOf<Job>()({
   labels: json("labels_json"),
   priority: "priority",
   pendingAsks: "pending_asks",
+  awaitsReports: flag("awaits_reports"),
   ttlUntil: "ttl_until",
   createdAt: "created_at",
   updatedAt: "updated_at",
@@ -83,6 +84,11 @@ export async function findJob(on: Queryable, id: string): Promise<JobAt | undefi
 /** Holds a job to the end of the transaction: before its asks, and after an ask to people (spec/invariants Q6). */
 export async function lockJob(tx: Tx, id: string): Promise<JobAt | undefined> {
   return jobAtRows.first(tx, lockedRows(tx, "jobs", sql`job_id = ${id}`));
+}
+
+/** Notes that a held job has calls whose reports are awaited: its end ends the time for them. */
+export async function noteReports(tx: Tx, { id, awaitsReports }: Pick<Job, "id" | "awaitsReports">): Promise<void> {
+  if (!awaitsReports) await tx.all(sql`UPDATE jobs SET awaits_reports = 1 WHERE job_id = ${id}`);
 }
 
 /** The changes of a move besides the state. A member that is left out stays as it is. */

@@ -70,8 +70,7 @@ export const RELAY_TABLES: OwnedTables = {
         expires_at + ${stoodFor(raw("created_at"), time)})
       WHERE status = ${"PENDING"} AND ${isFrozen(raw("principal"))}`,
     sql`UPDATE ask_outcomes SET due_at = due_at + ${stoodFor(raw("at"), time)}
-      WHERE state = ${"awaited"} AND due_at IS NOT NULL
-        AND ask_id IN (SELECT a.ask_id FROM asks a WHERE a.ask_id = ask_outcomes.ask_id AND ${isFrozen(raw("a.principal"))})`,
+      WHERE state = ${"awaited"} AND due_at IS NOT NULL AND ${isFrozen(raw("asker"))}`,
   ],
   moveTimes: ({ wrongMs, nowMs }) => {
     const by = wrongMs - nowMs;

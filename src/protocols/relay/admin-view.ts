@@ -1,6 +1,7 @@
 import { readJobEvents } from "../../asks/jobs/follow-job.ts";
 import { ASK_STATUSES, isOver, JOB_STATES, type JobState } from "../../asks/model/ask.ts";
 import { readAsk } from "../../asks/read/read-ask.ts";
+import { readAskOutcome } from "../../asks/outcome/report-ask-outcome.ts";
 import { readJob } from "../../asks/jobs/read-job.ts";
 import {
   countJobsIn,
@@ -25,7 +26,15 @@ import { PAGE, pageAfter, pageAfterNumber, placeText } from "../http/list-pages.
 import { administrator } from "../http/principals.ts";
 import { queryTexts } from "../http/query.ts";
 import { ADMIN, askIdOf, jobIdOf, statesOf } from "./job-requests.ts";
-import { askLineWire, jobEventWire, jobLineWire, lateWire, wholeAskWire, wholeJobWire } from "./print.ts";
+import {
+  askLineWire,
+  askOutcomeWire,
+  jobEventWire,
+  jobLineWire,
+  lateWire,
+  wholeAskWire,
+  wholeJobWire,
+} from "./print.ts";
 import { queryChoice, queryNumber, routeOptions } from "./request.ts";
 
 /** Shows a request to people, by its id, to somebody who is not asked. */
@@ -69,7 +78,12 @@ export async function wholeAsk(door: DoorContext, http: FastifyRequest, show: Sh
   await administrator(door, http);
   const history = await readWholeAsk(door.ctx, askIdOf(http), PAGE);
   const { addressedId } = history.ask;
-  return { ...wholeAskWire(history), ...(addressedId !== null && { people: await show(addressedId) }) };
+  const outcome = await readAskOutcome(door.ctx, history);
+  return {
+    ...wholeAskWire(history),
+    ...(outcome && { outcome: askOutcomeWire(outcome) }),
+    ...(addressedId !== null && { people: await show(addressedId) }),
+  };
 }
 
 /** Returns a page of what came too late for anybody's ask, the oldest first. @throws {Refusal} `ask_not_found` */

@@ -39,6 +39,11 @@ export interface OutcomeReport {
   words?: string;
 }
 
+/** A report of this server's own executor about a call that it has started: its agent says that it did not run it. */
+export interface NotRunReport {
+  state: "not_run";
+}
+
 /** The time that a start or an end may take to be reported. */
 export const REPORT_WITHIN_MS = 3_600_000;
 /** A start that was in time is committed by then. */
@@ -143,9 +148,13 @@ function givenUp(reports: PromisedReports, { state, ...stored }: CallOutcome, at
  * @throws {Refusal} `outcome_known` where the end is another one, `outcome_started` for a withdrawal of a call that has
  *   started
  */
-export function reported(former: CallOutcome, report: OutcomeReport | StartReport, now: number): CallOutcome {
+export function reported(
+  former: CallOutcome,
+  report: OutcomeReport | StartReport | NotRunReport,
+  now: number,
+): CallOutcome {
   if (report.state === "started") return startedOutcome(former, report.run, now);
-  const { state, resultDigest = null, words = null } = report;
+  const { state, resultDigest = null, words = null } = report.state === "not_run" ? { state: report.state } : report;
   if (former.state === state && former.resultDigest === resultDigest && former.words === words) return former;
   const { run } = former;
   const next: CallOutcome = { state, at: now, dueAt: null, run, resultDigest, words };

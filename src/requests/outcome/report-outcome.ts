@@ -9,6 +9,7 @@ import { Refusal } from "../../refusals.ts";
 import { aboutRequest } from "../create/create-request.ts";
 import {
   type CallOutcome,
+  type NotRunReport,
   outcomeAt,
   type OutcomeReport,
   reported,
@@ -46,7 +47,7 @@ export async function reportOutcome(ctx: Reporting, requestId: RequestId, report
 export async function reportOutcomeIn(
   tx: Tx,
   locked: RequestAt,
-  report: OutcomeReport | StartReport,
+  report: OutcomeReport | StartReport | NotRunReport,
 ): Promise<Reported> {
   const { request, now } = locked;
   const former = outcomeAt(request, await lockCallOutcome(tx, request.id), locked);

@@ -79,7 +79,7 @@ export async function endReportTime(
   if (requestIds.length === 0) return;
   await tx.all(
     sql`UPDATE call_outcomes SET due_at = parley_now() WHERE ask_id IN (${join([...requestIds])})
-      AND state IN (${join([...states])}) AND due_at > parley_now()`,
+      AND state IN (${join([...states])}) AND CASE WHEN due_at > parley_now() THEN 1 ELSE 0 END = 1`,
   );
 }
 

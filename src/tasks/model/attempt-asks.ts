@@ -28,9 +28,10 @@ export type PermissionDecision =
 
 /** How a use of a tool that was allowed has ended, without its output. */
 export interface UseReport {
-  state: "done" | "failed";
+  /** `not_run`: another part of the use was denied. */
+  state: "done" | "failed" | "not_run";
   /** `sha256:…` of the result. */
-  resultDigest: string;
+  resultDigest?: string;
   /** The plain status, such as `exit 1`. */
   words?: string;
 }

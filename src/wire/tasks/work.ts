@@ -63,8 +63,10 @@ const question = z.object({
 });
 
 const use = z.object({
-  state: z.enum(["done", "failed"]),
-  resultDigest: text(71).regex(/^sha256:[0-9a-f]{64}$/),
+  state: z.enum(["done", "failed", "not_run"]),
+  resultDigest: text(71)
+    .regex(/^sha256:[0-9a-f]{64}$/)
+    .optional(),
   words: text(MOST_OUTCOME_WORDS).optional(),
 });
 

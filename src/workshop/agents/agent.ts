@@ -104,6 +104,8 @@ export interface ToolUseEnd {
   digest: string;
   /** The plain status, such as `exit 1`. */
   words?: string;
+  /** The agent says that it did not run it, because a part of it was denied. */
+  isDeclined?: boolean;
 }
 
 /** Called by the adapter while the agent works. */

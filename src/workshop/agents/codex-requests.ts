@@ -25,6 +25,8 @@ export class CodexRequests {
   readonly #explain: (why: string) => void;
   /** Changes of files that are being made, by the item they belong to: a request names the item alone. */
   readonly #changes = new Map<string, JsonObject[]>();
+  /** The items for which a permission was asked, and which have not ended. */
+  readonly #asked = new Set<string>();
 
   /** `explain` sends the model the reason of a denial: the answer itself has no field for it. */
   constructor(callbacks: AgentCallbacks, tree: string, explain: (why: string) => void) {
@@ -39,8 +41,15 @@ export class CodexRequests {
     this.#changes.set(id, changes);
   }
 
+  /** Returns whether a permission was asked for an item that has not ended. */
+  wasAsked(id: string): boolean {
+    return this.#asked.has(id);
+  }
+
+  /** An item has ended. */
   forget(id: string): void {
     this.#changes.delete(id);
+    this.#asked.delete(id);
   }
 
   /** Returns the answer to a request of Codex. @throws {RpcError} for a request that Parley does not answer */
@@ -67,6 +76,8 @@ export class CodexRequests {
     withdrawn: AbortSignal,
     use: string | undefined,
   ): Promise<JsonObject> {
+    if (this.#asked.size >= MOST_CHANGES) this.#asked.clear();
+    if (use !== undefined) this.#asked.add(use);
     for (const permission of permissions) {
       const decision = await this.#callbacks.permission(permission, withdrawn, use);
       if (decision.allow) continue;

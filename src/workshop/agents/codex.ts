@@ -171,11 +171,14 @@ class Conversation {
   }
 
   #notice(method: string, params: JsonObject): void {
-    // Helpers of the agent have threads of their own.
     const thread = textOf(params["threadId"]);
-    if (method === "serverRequest/resolved") return this.#rpc.withdraw(params["requestId"], { isSettled: true });
-    if (thread !== undefined && this.#thread !== "" && thread !== this.#thread) return;
     const item = objectOf(params["item"]);
+    if (method === "serverRequest/resolved") return this.#rpc.withdraw(params["requestId"], { isSettled: true });
+    if (thread !== undefined && this.#thread !== "" && thread !== this.#thread) {
+      // Helpers of the agent have threads of their own: of these people see what they were asked for, and its end.
+      if (method === "item/completed" && this.#requests.wasAsked(textOf(item["id"]) ?? "")) this.#finished(item);
+      return;
+    }
     if (method === "turn/started") this.#turn = textOf(objectOf(params["turn"])["id"]) ?? this.#turn;
     else if (method === "turn/completed") this.#completed(objectOf(params["turn"]));
     else if (method === "item/started") this.#started(item);
@@ -285,9 +288,9 @@ function useOf(item: JsonObject): { name: string; input: unknown } | null {
 }
 
 function endedItem(item: JsonObject): ToolUseEnd {
-  const { id, aggregatedOutput: output, exitCode: code, result, error, changes } = item;
+  const { id, aggregatedOutput: output, exitCode: code, result, error, changes, status } = item;
   const whole = textOf(output) ?? JSON.stringify(result ?? error ?? changes ?? null);
-  return endedUse(textOf(id) ?? "", whole, countOf(code));
+  return { ...endedUse(textOf(id) ?? "", whole, countOf(code)), ...(status === "declined" && { isDeclined: true }) };
 }
 
 function resultOf(item: JsonObject): { result: string; isError: boolean } {

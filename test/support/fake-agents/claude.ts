@@ -20,6 +20,7 @@ const { values } = parseArgs({
     version: { type: "boolean" },
     print: { type: "boolean", short: "p" },
     verbose: { type: "boolean" },
+    "replay-user-messages": { type: "boolean" },
     "input-format": { type: "string" },
     "output-format": { type: "string" },
     model: { type: "string" },

@@ -7,6 +7,7 @@ export const askOutcomes: Migration = {
   statements: ({ text, integer, strict }) => [
     `CREATE TABLE ask_outcomes (
       ask_id ${text} NOT NULL PRIMARY KEY,
+      asker ${text} NOT NULL,
       state ${text} NOT NULL CHECK (state IN
         ('awaited', 'started', 'done', 'failed', 'unknown', 'not_run', 'withdrawn', 'not_reported')),
       at ${integer} NOT NULL,
@@ -17,5 +18,6 @@ export const askOutcomes: Migration = {
     )${strict}`,
     "CREATE INDEX ask_outcomes_at ON ask_outcomes (at)",
     "CREATE INDEX ask_outcomes_due ON ask_outcomes (due_at) WHERE due_at IS NOT NULL",
+    `ALTER TABLE jobs ADD COLUMN awaits_reports ${integer} NOT NULL DEFAULT 0 CHECK (awaits_reports IN (0, 1))`,
   ],
 };

@@ -1,4 +1,5 @@
 import { Link } from "../../router.tsx";
+import { CallOutcome } from "../../inbox/call-outcome.tsx";
 import { Loading } from "../../parts/notice.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { Entries } from "../audit.tsx";
@@ -76,6 +77,9 @@ function OneAsk({ id }: { id: string }) {
       <Section title={text.asks.answer}>
         {data.answer ? <AnswerFacts of={data.answer} /> : <p class="muted">{text.asks.noAnswer}</p>}
       </Section>
+      {data.outcome && (
+        <CallOutcome agent={data.asked_by} end={{ ...data.outcome, at: new Date(data.outcome.at).toISOString() }} />
+      )}
       {data.people && <People of={data.people} />}
       <Besides of={data} />
       <Section title={text.asks.record}>
