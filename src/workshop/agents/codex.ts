@@ -73,6 +73,7 @@ class Conversation {
   #turn = "";
   /** Notes that its turn has not taken: they begin the next. */
   #notes: AgentNote[] = [];
+  #isInterrupted = false;
   #usage: AttemptUsage = {};
   #lastWords: string | undefined;
   readonly #end = Promise.withResolvers<AgentEnd>();
@@ -158,6 +159,7 @@ class Conversation {
     });
     this.#turn = textOf(objectOf(turn)["id"]) ?? this.#turn;
     this.#note(late);
+    if (this.#isInterrupted) this.#interrupt();
   }
 
   /** The app server takes no key from its environment. Without one it may know its provider otherwise. */
@@ -167,6 +169,7 @@ class Conversation {
   }
 
   #interrupt(): void {
+    this.#isInterrupted = true;
     if (this.#turn === "") return;
     void this.#rpc.request("turn/interrupt", { threadId: this.#thread, turnId: this.#turn }).catch(() => {});
   }
@@ -236,7 +239,7 @@ class Conversation {
     if (this.#turn !== "" && textOf(turn["id"]) !== this.#turn) return;
     const usage = this.#usage;
     const { status } = turn;
-    if (status === "completed" && this.#notes.length > 0)
+    if (status === "completed" && this.#notes.length > 0 && !this.#isInterrupted)
       return void this.#nextTurn().catch((error: unknown) => this.#end.reject(error));
     if (status === "completed") {
       const summary = this.#lastWords;

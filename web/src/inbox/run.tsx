@@ -169,6 +169,8 @@ const ICONS: Record<RunEntry["kind"], IconName | null> = {
   cancelled: "close",
   asked_back: "questions",
   inquiry_answered: "questions",
+  noted: "questions",
+  note_given: "check",
   started: "console",
   outcome: "console",
   frozen: "warning",
