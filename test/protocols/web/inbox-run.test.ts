@@ -4,7 +4,7 @@ import { createKey } from "../../../src/access/create-key.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { freeze, freezerOf, thaw } from "../../../src/policy/freezes.ts";
 import { claimDecision } from "../../../src/requests/decide/claim-decision.ts";
-import { OWN_TASK } from "../../../src/requests/model/task-of-request.ts";
+import { TASK_OF_JOB } from "../../../src/requests/model/run.ts";
 import { runOfTask } from "../../../src/requests/model/agent-note.ts";
 import { noteGiven, readWaitingNotes } from "../../../src/requests/notes/give-notes.ts";
 import { cleanNoteOf, sendNoteIn } from "../../../src/requests/notes/send-note.ts";
@@ -87,9 +87,9 @@ for (const on of DATABASES) {
 
     it("tells of the notes of people to its agent: those of its reader's cards, and those that were written at its task", async () => {
       const [ana, bo] = [await enrol(ctx(), "Ana Ruiz"), await enrol(ctx(), "Bo Lind")];
-      const wire = { [OWN_TASK]: { repo: "shop", id: fresh("T"), attempt: 1, agent: "claude", sandbox: null } };
+      const wire = { [TASK_OF_JOB]: { repo: "shop", id: fresh("T") } };
       const [one, other] = [await ask(ana, "", { wire }), await ask(bo, "", { wire })];
-      const run = runOfTask("shop", wire[OWN_TASK].id);
+      const run = runOfTask("shop", wire[TASK_OF_JOB].id);
       const note = async (person: string, requestId: string | null, text: string) => {
         const words = await cleanNoteOf(ctx(), { requestId, person }, text);
         await transact(ctx(), (tx) => sendNoteIn(ctx(), tx, { ...run, requestId, person }, words));
@@ -117,7 +117,7 @@ for (const on of DATABASES) {
           ["note_given", null, false, undefined, undefined],
         ],
       );
-      const strangers = await ask(ana, "", { wire: { [OWN_TASK]: { ...wire[OWN_TASK], id: fresh("T") } } });
+      const strangers = await ask(ana, "", { wire: { [TASK_OF_JOB]: { ...wire[TASK_OF_JOB], id: fresh("T") } } });
       assert.deepEqual(kinds(await read(await headersOf(ana), strangers)), ["asked"]);
     });
 
