@@ -135,7 +135,7 @@ function Day({ day: of, entries }: { day: string; entries: readonly RunEntry[] }
   return (
     <section aria-label={of}>
       <h2 class={listStyles.due}>{of}</h2>
-      <ul class={styles.day}>
+      <ul>
         {entries.map((entry) => (
           <li key={entry.id} class={styles.entry} data-entry={entry.kind}>
             {entry.ask ? (
