@@ -7,7 +7,7 @@ import { transact } from "../../src/core/store/transact.ts";
 import { fresh } from "../support/contract.ts";
 import { DATABASES } from "../support/world.ts";
 
-/** What a prompt may share with another: its session, and who is asked. */
+/** A prompt may share its session, and who is asked, with another. */
 interface Opened {
   called: string;
   run_id: string;
