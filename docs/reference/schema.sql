@@ -20,6 +20,7 @@ CREATE TABLE agent_notes (
   sent_at INTEGER NOT NULL,
   given_at INTEGER
 ) STRICT;
+CREATE INDEX agent_notes_of_asks ON agent_notes (ask_id) WHERE ask_id IS NOT NULL;
 CREATE INDEX agent_notes_of_runs ON agent_notes (agent, run, sent_at, note_id);
 CREATE INDEX agent_notes_sent ON agent_notes (sent_at);
 

@@ -22,7 +22,7 @@ export const WireRunEntry = z
         title: z.string().describe("The sentence of a call, else the title, in the language of `Accept-Language`"),
       })
       .nullable()
-      .describe("Null for a freeze"),
+      .describe("Null for a freeze, and for a note that was written at the task"),
     state: z
       .enum(CALL_OUTCOME_STATES)
       .nullable()

@@ -210,6 +210,8 @@ async function orderOf(
 }
 
 const NOTES_AGAIN_MS = 15_000;
+/** So many ids of notes go with a question for others. */
+const NOTES_KNOWN = 1000;
 
 /** Passes on the notes of people to the agent, each until a line of the supervisor says that the agent has it. */
 async function passNotes(
@@ -219,7 +221,7 @@ async function passNotes(
 ): Promise<void> {
   const passed: string[] = [];
   while (!signal.aborted) {
-    const notes = await client.notes(passed, signal).catch(() => null);
+    const notes = await client.notes(passed.slice(-NOTES_KNOWN), signal).catch(() => null);
     for (const note of notes ?? []) {
       link.note(note);
       passed.push(note.id);

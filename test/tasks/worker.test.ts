@@ -11,8 +11,8 @@ import { loseLease } from "../../src/asks/jobs/expire-job.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { readAskOutcome } from "../../src/asks/outcome/report-ask-outcome.ts";
 import { openAssignment, shaOf, type AssignmentScene } from "../support/assignment.ts";
-import { until } from "../support/contract.ts";
 import { enrol } from "../support/addressed.ts";
+import { until } from "../support/contract.ts";
 import { decider } from "../support/deciders.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
 
@@ -213,6 +213,40 @@ for (const on of DATABASES) {
       for (const body of [step, { say: "key" }, { say: "note", events: [] }, { say: "claimed" }]) {
         assert.equal((await one.say(body)).status, 409);
       }
+    });
+
+    it("is answered with the notes of people to its work, and never with one to the work after it", async () => {
+      await using scene = await openAssignment(on);
+      const ana = await scene.sender({ person: await enrol(scene.world.server.ctx, "Ana Ruiz") });
+      const worker = await takes(scene, "noted");
+      await worker.say({ say: "claimed" });
+      const send = async (text: string) => {
+        const sent = await ana.call("POST", "/assignment/shop/tasks/noted/notes", { body: { text } });
+        assert.equal(sent.status, 200, sent.text);
+        return sent.body.notes.at(-1).id as string;
+      };
+      const id = await send("Use the staging bucket.");
+      const waiting = () => worker.say({ say: "notes", known: [] });
+      assert.deepEqual(
+        (await waiting()).body.notes.map((note: { id: string }) => note.id),
+        [id],
+      );
+      await worker.say({
+        say: "note",
+        events: [{ type: "note", data: { id, text: "forged", by: "x" } }],
+        facts: { logSeq: 1 },
+      });
+      const logged = await scene.world.server.ctx.db.all<{ data: string }>(
+        sql`SELECT data_json AS data FROM task_events WHERE id = ${"noted"} AND type = 'note'`,
+      );
+      assert.deepEqual(
+        logged.map(({ data }) => JSON.parse(data).text),
+        ["Use the staging bucket."],
+      );
+      await send("This is for the work before.");
+      await ana.submit("noted", { prompt: "Something else" });
+      await send("This is for the work after.");
+      assert.equal((await waiting()).status, 409);
     });
 
     it("is put to people as the very input that the tool is given", async () => {

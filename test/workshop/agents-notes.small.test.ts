@@ -64,7 +64,8 @@ describe("a note of a person", () => {
     assert.equal((await wire.ended).kind, "done");
   });
 
-  it("is the next prompt of an ACP agent", async () => {
+  /** An ACP agent at its first prompt. */
+  async function promptAcp() {
     const wire = openWire("acp");
     for (const [method, result] of [
       ["initialize", { protocolVersion: 1, agentCapabilities: {} }],
@@ -73,7 +74,28 @@ describe("a note of a person", () => {
       const { id } = await wire.heard((message) => message.method === method);
       wire.say({ jsonrpc: "2.0", id, result });
     }
-    const first = await wire.heard(({ method }) => method === "session/prompt");
+    return { wire, first: await wire.heard(({ method }) => method === "session/prompt") };
+  }
+
+  it("waits on where an ACP agent or Codex is interrupted before its next turn", async () => {
+    const [acp, codex] = [await promptAcp(), await startCodex()];
+    await until(() => codex.wire.takesNotes());
+    for (const { wire } of [acp, codex]) {
+      wire.note(NOTE);
+      wire.stop.abort();
+    }
+    const { id } = await codex.wire.heard(({ method }) => method === "turn/steer");
+    codex.wire.say({ id, error: { code: -32600, message: "no active turn to steer" } });
+    codex.wire.say(completed);
+    acp.wire.say({ jsonrpc: "2.0", id: acp.first.id, result: { stopReason: "end_turn" } });
+    for (const { wire } of [acp, codex]) {
+      assert.equal((await wire.ended).kind, "interrupted");
+      assert.deepEqual(wire.noted, []);
+    }
+  });
+
+  it("is the next prompt of an ACP agent", async () => {
+    const { wire, first } = await promptAcp();
     wire.note(NOTE);
     wire.say({ jsonrpc: "2.0", id: first.id, result: { stopReason: "end_turn" } });
     const isNote = ({ method, params }: { method: string; params: { prompt: { text: string }[] } }) =>

@@ -2,8 +2,7 @@ import type { Context } from "../../context.ts";
 import type { AttemptUsage, NewTaskEvent } from "../../tasks/model/task.ts";
 import { isPermission, type AgentRequest } from "../../tasks/model/attempt-asks.ts";
 import { titleOfPrompt } from "../../tasks/model/names.ts";
-import { runOfTask, type ReadableNote } from "../../requests/model/agent-note.ts";
-import { waitForNotes } from "../../requests/notes/give-notes.ts";
+import { waitForAttemptNotes } from "../../tasks/attempt-notes.ts";
 import { Refusal } from "../../refusals.ts";
 import {
   askForAttempt,
@@ -134,7 +133,7 @@ async function answer(
       await withdrawForAttempt(ctx, { attemptId: attempt.attemptId, principal: attempt.holder }, report.ref);
       return {};
     case "notes":
-      return { notes: await notesFor(ctx, attempt, report.known, signal) };
+      return { notes: await waitForAttemptNotes(ctx, held, { known: report.known, waitMs: WAIT_MS, signal }) };
     case "key":
       return { key: await renewAttemptKey(ctx, held) };
     case "resumed":
@@ -154,16 +153,6 @@ async function answer(
       await endAttempt(ctx, held.attemptId, report);
       return {};
   }
-}
-
-/** Returns the notes that wait for the agent of an attempt, as soon as there are any. */
-async function notesFor(
-  ctx: Context,
-  { repo, id }: { repo: string; id: string },
-  known: readonly string[],
-  signal: AbortSignal,
-): Promise<ReadableNote[]> {
-  return waitForNotes(ctx, runOfTask(repo, id), { known, waitMs: WAIT_MS, signal });
 }
 
 function assignmentWire({ task, attempt, dependencies, changes, publishedSha }: AttemptAssignment) {

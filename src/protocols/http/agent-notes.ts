@@ -4,13 +4,14 @@ import { readNotesOfRun } from "../../requests/notes/give-notes.ts";
 import type { WireAgentNote } from "../../wire/agent-note.ts";
 import { wireTime } from "./question.ts";
 
-/** Returns the notes of a run as a person sees them. */
+/** Returns the notes of a run as a person sees them; with `readers`, those that they may open. */
 export async function agentNotesBody(
   ctx: Pick<Context, "db">,
   run: NotedRun,
   person: string | null,
+  readers?: readonly string[],
 ): Promise<WireAgentNote[]> {
-  const notes = await readNotesOfRun(ctx, run);
+  const notes = await readNotesOfRun(ctx, run, readers);
   return notes.map(({ id, name, person: author, words, sentAt, givenAt }) => ({
     id,
     name,

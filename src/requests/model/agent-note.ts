@@ -1,4 +1,5 @@
 import type { RequestId } from "../../core/model/ids.ts";
+import { withoutSteering } from "../../lib/printable.ts";
 import type { TaskOfRequest } from "./task-of-request.ts";
 import type { Request } from "./request.ts";
 
@@ -47,8 +48,15 @@ export function notedRunOf(request: Request, task: TaskOfRequest | null): NotedR
   return { agent: request.asker, run: session };
 }
 
-/** Returns the words of a note as an agent reads them, which say whose they are and that they allow nothing. */
+/**
+ * Returns the words of a note as an agent reads them, which say whose they are and that they allow nothing. A name stands
+ * in one line and between quotation marks, which it cannot close: it may read like a sentence of Parley.
+ */
 export function readableNote({ id, words }: Pick<AgentNote, "id" | "words">, name: string): ReadableNote {
-  const says = `A note from ${name}, a person, by Parley. It approves nothing: calls that need an approval are still asked.`;
-  return { id, text: `${says}\n\n${words}` };
+  const called = withoutSteering(name)
+    .replace(/\s+/gu, " ")
+    .replace(/["“”„«»]/gu, "'")
+    .trim();
+  const says = `A note from "${called}", a person, by Parley. It approves nothing: calls that need an approval are still asked.`;
+  return { id, text: `${says}\n\n${withoutSteering(words)}` };
 }

@@ -34,6 +34,8 @@ export const RUN_EVENTS = [
   "cancelled",
   "asked_back",
   "inquiry_answered",
+  "noted",
+  "note_given",
   "started",
   "outcome",
   "frozen",
@@ -75,6 +77,12 @@ const LATER_EVENTS: Readonly<Record<string, RunEvent>> = {
   "gate_call.dropped": "outcome",
 };
 
+/** The notes of the record about words of people to the agent at work. */
+const NOTE_EVENTS: Readonly<Record<string, RunEvent>> = {
+  "agent_note.sent": "noted",
+  "agent_note.given": "note_given",
+};
+
 const ALL_EVENTS: Readonly<Record<string, RunEvent>> = {
   ...Object.fromEntries(
     NOUNS.flatMap((noun) => Object.entries(EVENTS).map(([action, event]) => [`${noun}.${action}`, event] as const)),
@@ -83,11 +91,21 @@ const ALL_EVENTS: Readonly<Record<string, RunEvent>> = {
 };
 
 /** The actions of the record that are entries of a run, of any request and of the calls of a plan. */
-export const RUN_ACTIONS = { ofRequest: Object.keys(ALL_EVENTS), ofPlannedCall: Object.keys(LATER_EVENTS) } as const;
+export const RUN_ACTIONS = {
+  ofRequest: Object.keys(ALL_EVENTS),
+  ofPlannedCall: Object.keys(LATER_EVENTS),
+  ofNote: Object.keys(NOTE_EVENTS),
+} as const;
 
-/** Returns the kind of entry that a note about a request is. */
+/** Returns the task whose run this key is; null for another run. */
+export function taskOfRun(run: string): { repo: string; id: string } | null {
+  const [kind, repo, id] = JSON.parse(run) as string[];
+  return kind === "task" && repo !== undefined && id !== undefined ? { repo, id } : null;
+}
+
+/** Returns the kind of entry that a note of the record is. */
 export function runEventOf({ action }: Pick<Note, "action">): RunEvent {
-  const event = ALL_EVENTS[action];
+  const event = ALL_EVENTS[action] ?? NOTE_EVENTS[action];
   if (!event) throw new Error(`no entry of a run is ${action}`);
   return event;
 }

@@ -1,4 +1,4 @@
-import { findHumans } from "../../access/store/humans.ts";
+import { findHuman, findHumans } from "../../access/store/humans.ts";
 import type { Context } from "../../context.ts";
 import { appendAudit } from "../../core/store/audit.ts";
 import type { Queryable, Tx } from "../../core/store/db.ts";
@@ -20,10 +20,21 @@ export interface NamedNote extends AgentNote {
 
 const MOST_SHOWN = 50;
 
-/** Returns the notes that wait for the agent of a run, oldest first, as it reads them. They wait until it says that it has them. */
+/**
+ * Returns the notes that wait for the agent of a run, oldest first, as it reads them. They wait until it says that it has
+ * them. One that was on its way while its author was removed is left out.
+ */
 export async function readWaitingNotes(ctx: Pick<Context, "db">, run: NotedRun): Promise<ReadableNote[]> {
-  const named = await withNames(ctx.db, await listWaitingNotes(ctx.db, run, MOST_WAITING_NOTES));
-  return named.map((note) => readableNote(note, note.name));
+  const notes = await listWaitingNotes(ctx.db, run, MOST_WAITING_NOTES);
+  const names = new Map<string, string>();
+  for (const person of new Set(notes.map((note) => note.person))) {
+    const author = await findHuman(ctx.db, person);
+    if (author) names.set(person, author.name);
+  }
+  return notes.flatMap((note) => {
+    const name = names.get(note.person);
+    return name === undefined ? [] : [readableNote(note, name)];
+  });
 }
 
 /** Returns the waiting notes of a run that are not known yet, as soon as there are any; none once `waitMs` has passed. */
@@ -42,9 +53,13 @@ export async function waitForNotes(
   }
 }
 
-/** Returns the newest notes of a run as people see them, oldest first. */
-export async function readNotesOfRun(ctx: Pick<Context, "db">, run: NotedRun): Promise<NamedNote[]> {
-  return withNames(ctx.db, await listNotesOfRun(ctx.db, run, MOST_SHOWN));
+/** Returns the newest notes of a run as people see them, oldest first. Of those of requests it has what `readers` may open. */
+export async function readNotesOfRun(
+  ctx: Pick<Context, "db">,
+  run: NotedRun,
+  readers?: readonly string[],
+): Promise<NamedNote[]> {
+  return withNames(ctx.db, await listNotesOfRun(ctx.db, run, { readers, limit: MOST_SHOWN }));
 }
 
 /** The agent of a run has these notes. Those of other runs, and those that it had before, stay as they are. */

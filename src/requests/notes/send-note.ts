@@ -56,7 +56,9 @@ export async function sendNote(
   const refused = await transact(ctx, async (tx) => {
     const open = await lockOpen(ctx, tx, { requestId, person });
     if (open instanceof Refusal) return open;
-    const run = await readNotedRun(ctx, tx, open.request);
+    // The work that comes after the one that asked is not what the person saw.
+    const isWanted = await ctx.requesters.ofRequest(open.request).isWanted(tx, open.request);
+    const run = isWanted ? await readNotedRun(ctx, tx, open.request) : null;
     if (!run) return new Refusal("reads_no_notes");
     return sendNoteIn(ctx, tx, { ...run, requestId, person }, words);
   });

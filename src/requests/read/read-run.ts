@@ -7,11 +7,12 @@ import { type RunEvent, runEventOf, stateOfNote } from "../model/run.ts";
 import { readCallOutcomes } from "../outcome/read-outcomes.ts";
 import { findRequests, listRunNotes, type PlaceBefore } from "../store/runs.ts";
 import { readInInbox, readersFor } from "./read-request.ts";
+import { readRunAgentNotes } from "./run-agent-notes.ts";
 import { readRunFreezes } from "./run-freezes.ts";
 import type { RunEntry, RunPlace, RunReader, RunSource } from "./run-source.ts";
 
 /** Where the entries of a run come from. A source keeps its place: cursors name it. */
-const SOURCES: readonly RunSource[] = [readRunNotes, readRunFreezes];
+const SOURCES: readonly RunSource[] = [readRunNotes, readRunFreezes, readRunAgentNotes];
 
 export interface RunPage {
   entries: readonly (RunEntry & { place: RunPlace })[];

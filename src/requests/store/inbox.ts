@@ -7,6 +7,7 @@ import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, raw, sql, type Sql } from "../../core/store/sql.ts";
 import { frozenFlag, hasTime } from "../../policy/store/freezes.ts";
 import type { RequestId } from "../../core/model/ids.ts";
+import { noteMark } from "./agent-notes.ts";
 import { handOnMark, isHandedOnBy, isHandedTo } from "./hand-ons.ts";
 import { isSnoozedFor, snoozesFor } from "./snoozes.ts";
 import { hasReader } from "./tables.ts";
@@ -105,18 +106,22 @@ export async function listAskers(on: Queryable, readers: readonly string[]): Pro
 
 /**
  * Returns the ids of up to `limit` open requests that somebody reads, soonest deadline first, each with a text that is
- * another one once it has changed, was put aside or handed on, or has come back.
+ * another one once it has changed, was put aside or handed on, has come back, or a note went from it to its agent.
  */
 export async function listInboxVersions(
   on: Queryable,
   readers: readonly string[],
   limit: number,
 ): Promise<[id: string, version: string][]> {
-  const rows = await on.all<{ ask_id: string; version: number; aside: number; handed: number }>(
-    sql`SELECT a.ask_id, a.version, ${asideUntil(readers)} AS aside, ${handOnMark(sql`a.ask_id`)} AS handed FROM requests a
+  const rows = await on.all<{ ask_id: string; version: number; aside: number; handed: number; noted: number }>(
+    sql`SELECT a.ask_id, a.version, ${asideUntil(readers)} AS aside, ${handOnMark(sql`a.ask_id`)} AS handed,
+        ${noteMark(sql`a.ask_id`)} AS noted FROM requests a
       WHERE ${isIn("open")} ${mayRead(readers)} ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
   );
-  return rows.map(({ ask_id: id, version, aside, handed }) => [id, `${version} ${aside} ${handed}`]);
+  return rows.map(({ ask_id: id, version, ...marks }) => [
+    id,
+    `${version} ${marks.aside} ${marks.handed} ${marks.noted}`,
+  ]);
 }
 
 /**

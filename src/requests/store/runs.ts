@@ -1,10 +1,11 @@
 import type { RequestId } from "../../core/model/ids.ts";
 import { first, type Queryable } from "../../core/store/db.ts";
 import { listNoted, type Noted } from "../../core/store/noted.ts";
-import { join, raw, type Sql, sql } from "../../core/store/sql.ts";
+import { empty, join, raw, type Sql, sql } from "../../core/store/sql.ts";
 import { frozenFlag } from "../../policy/store/freezes.ts";
 import type { Request } from "../model/request.ts";
-import { RUN_ACTIONS } from "../model/run.ts";
+import { runOfTask } from "../model/agent-note.ts";
+import { RUN_ACTIONS, taskOfRun } from "../model/run.ts";
 import { mayRead } from "./inbox.ts";
 import { type RequestRow, toRequestsAt } from "./requests.ts";
 
@@ -35,6 +36,27 @@ export async function listRunNotes(
     on,
     sql`JOIN (SELECT b.ask_id, b.plan ${inRun(run)}) r ON r.ask_id = u.ask_id WHERE u.ask_id IS NOT NULL
       AND u.action IN (${join(ofRequest)}) AND (r.plan IS NULL OR u.action IN (${join(ofPlannedCall)}))`,
+    page,
+  );
+}
+
+/**
+ * Returns up to `limit` entries of the record about words of people to the agent of a run, the newest first: those from
+ * the cards of requests, and those written at its task, which are for every reader of the run.
+ */
+export async function listNotesToAgent(
+  on: Queryable,
+  run: ReadRun,
+  page: { before: PlaceBefore | undefined; limit: number },
+): Promise<Noted[]> {
+  const task = taskOfRun(run.run);
+  const { agent, run: name } = task ? runOfTask(task.repo, task.id) : { agent: "", run: "" };
+  const atTask = sql`UNION ALL SELECT n.note_id FROM agent_notes n
+    WHERE n.agent = ${agent} AND n.run = ${name} AND n.ask_id IS NULL`;
+  return listNoted(
+    on,
+    sql`JOIN (SELECT b.ask_id ${inRun(run)} ${task ? atTask : empty}) r ON r.ask_id = u.ask_id
+      WHERE u.ask_id IS NOT NULL AND u.action IN (${join(RUN_ACTIONS.ofNote)})`,
     page,
   );
 }

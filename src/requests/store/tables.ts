@@ -127,6 +127,7 @@ export const REQUEST_TABLES: OwnedTables = {
       sql`UPDATE requests SET press_due_at = ${nowMs} WHERE press_due_at > ${nowMs}`,
       sql`UPDATE request_hand_ons SET at = at - ${by} WHERE at > ${nowMs}`,
       sql`UPDATE agent_notes SET sent_at = sent_at - ${by} WHERE sent_at > ${nowMs}`,
+      sql`UPDATE agent_notes SET given_at = given_at - ${by} WHERE given_at > ${nowMs}`,
       sql`UPDATE absences SET from_at = from_at - ${by}, until = until - ${by} WHERE from_at > ${nowMs}`,
       // Also what had come back under the wrong clock, which would otherwise go aside once more, past its deadline.
       sql`UPDATE request_snoozes SET until = until - ${by} WHERE until > ${nowMs}`,

@@ -3,8 +3,7 @@ import type { Context } from "../../context.ts";
 import type { AgentRequest } from "../model/attempt-asks.ts";
 import type { AssignmentRules } from "../model/rules.ts";
 import { titleOfPrompt } from "../model/names.ts";
-import { runOfTask } from "../../requests/model/agent-note.ts";
-import { waitForNotes } from "../../requests/notes/give-notes.ts";
+import { waitForAttemptNotes } from "../attempt-notes.ts";
 import { Refusal } from "../../refusals.ts";
 import { taskTopic } from "../../core/store/wake.ts";
 import {
@@ -93,7 +92,7 @@ export function openLocalAttemptClient(
       }),
     used: (ref, report) => say(() => reportForAttempt(ctx, attempt, ref, report)),
     withdraw: (ref) => say(() => withdrawForAttempt(ctx, { attemptId, principal: attempt.holder }, ref)),
-    notes: (known, signal) => waitForNotes(ctx, runOfTask(repo, id), { known, waitMs: NOTES_WITHIN_MS, signal }),
+    notes: (known, signal) => waitForAttemptNotes(ctx, held(), { known, waitMs: NOTES_WITHIN_MS, signal }),
     trouble: (why) => say(() => noteTrouble(ctx, held(), why)),
     newKey: () => say(() => renewAttemptKey(ctx, held())),
     resumed: (from) => say(async () => hold.heldUnder(await resumeAttempt(ctx, held(), from))),

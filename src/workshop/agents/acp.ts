@@ -91,12 +91,15 @@ class Conversation {
     this.#callbacks.session(this.#session, textOf(objectOf(met["agentInfo"])["version"]));
     this.#callbacks.onNote((note) => void this.#notes.push(note));
     let text = this.#order.message;
+    let notes: ReadableNote[] = [];
     for (;;) {
       if (this.#interrupt.aborted) return { kind: "interrupted" };
-      const done = await this.#rpc.request("session/prompt", {
+      const prompted = this.#rpc.request("session/prompt", {
         sessionId: this.#session,
         prompt: [{ type: "text", text }],
       });
+      for (const { id } of notes.splice(0)) this.#callbacks.noted(id);
+      const done = await prompted;
       this.#updates.flush();
       // Nobody waits any more for what the turn has left open.
       this.#rpc.withdrawAll();
@@ -109,9 +112,8 @@ class Conversation {
         text = `${reasons.join("\n")}\n\nGo on with the task, if there is still something to do.`;
         continue;
       }
-      const notes = stopReason === "end_turn" ? this.#notes.splice(0) : [];
+      if (stopReason === "end_turn") notes = this.#notes.splice(0);
       if (notes.length > 0) {
-        for (const { id } of notes) this.#callbacks.noted(id);
         text = notes.map((note) => note.text).join("\n\n");
         continue;
       }

@@ -65,6 +65,7 @@ class Conversation {
   #turn = "";
   /** Notes that its turn has not taken: they begin the next. */
   #notes: ReadableNote[] = [];
+  #isInterrupted = false;
   #usage: AttemptUsage = {};
   #lastWords: string | undefined;
   readonly #end = Promise.withResolvers<AgentEnd>();
@@ -150,6 +151,7 @@ class Conversation {
     });
     this.#turn = textOf(objectOf(turn)["id"]) ?? this.#turn;
     this.#note(late);
+    if (this.#isInterrupted) this.#interrupt();
   }
 
   /** The app server takes no key from its environment. Without one it may know its provider otherwise. */
@@ -159,6 +161,7 @@ class Conversation {
   }
 
   #interrupt(): void {
+    this.#isInterrupted = true;
     if (this.#turn === "") return;
     void this.#rpc.request("turn/interrupt", { threadId: this.#thread, turnId: this.#turn }).catch(() => {});
   }
@@ -231,7 +234,7 @@ class Conversation {
     if (this.#turn !== "" && textOf(turn["id"]) !== this.#turn) return;
     const usage = this.#usage;
     const { status } = turn;
-    if (status === "completed" && this.#notes.length > 0)
+    if (status === "completed" && this.#notes.length > 0 && !this.#isInterrupted)
       return void this.#nextTurn().catch((error: unknown) => this.#end.reject(error));
     if (status === "completed") {
       const summary = this.#lastWords;

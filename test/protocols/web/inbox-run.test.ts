@@ -4,6 +4,11 @@ import { createKey } from "../../../src/access/create-key.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { freeze, freezerOf, thaw } from "../../../src/policy/freezes.ts";
 import { claimDecision } from "../../../src/requests/decide/claim-decision.ts";
+import { TASK_OF_JOB } from "../../../src/requests/model/run.ts";
+import { runOfTask } from "../../../src/requests/model/agent-note.ts";
+import { noteGiven, readWaitingNotes } from "../../../src/requests/notes/give-notes.ts";
+import { cleanNoteOf, sendNoteIn } from "../../../src/requests/notes/send-note.ts";
+import { transact } from "../../../src/core/store/transact.ts";
 import { reportOutcome } from "../../../src/requests/outcome/report-outcome.ts";
 import type { Request } from "../../../src/requests/model/request.ts";
 import type { WireRun } from "../../../src/wire/run.ts";
@@ -78,6 +83,42 @@ for (const on of DATABASES) {
       );
       const hidden = await world().call("GET", `/people/me/asks/${others.id}/run`, { headers: await headersOf(ana) });
       assert.equal(hidden.status, 404);
+    });
+
+    it("tells of the notes of people to its agent: those of its reader's cards, and those that were written at its task", async () => {
+      const [ana, bo] = [await enrol(ctx(), "Ana Ruiz"), await enrol(ctx(), "Bo Lind")];
+      const wire = { [TASK_OF_JOB]: { repo: "shop", id: fresh("T") } };
+      const [one, other] = [await ask(ana, "", { wire }), await ask(bo, "", { wire })];
+      const run = runOfTask("shop", wire[TASK_OF_JOB].id);
+      const note = async (person: string, requestId: string | null, text: string) => {
+        const words = await cleanNoteOf(ctx(), { requestId, person }, text);
+        await transact(ctx(), (tx) => sendNoteIn(ctx(), tx, { ...run, requestId, person }, words));
+        await world().advance(1000);
+      };
+      await note(ana, one.id, "From the card");
+      await note(bo, other.id, "From a card of Bo's");
+      await note(bo, null, "At the task");
+      await noteGiven(
+        ctx(),
+        run,
+        (await readWaitingNotes(ctx(), run)).map(({ id }) => id),
+      );
+      const found = await read(await headersOf(ana), one);
+      assert.equal(found.next, null);
+      assert.deepEqual(
+        found.entries
+          .map(({ kind, text, mine, by, ask: about }) => [kind, text, mine, by?.kind, about?.id])
+          .toReversed(),
+        [
+          ["asked", null, false, "agent", one.id],
+          ["noted", "From the card", true, "person", one.id],
+          ["noted", "At the task", false, "person", undefined],
+          ["note_given", null, false, "agent", one.id],
+          ["note_given", null, false, undefined, undefined],
+        ],
+      );
+      const strangers = await ask(ana, "", { wire: { [TASK_OF_JOB]: { ...wire[TASK_OF_JOB], id: fresh("T") } } });
+      assert.deepEqual(kinds(await read(await headersOf(ana), strangers)), ["asked"]);
     });
 
     it("is read page after page, nothing twice and nothing left out, where all has one time", async () => {

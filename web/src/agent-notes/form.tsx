@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import formStyles from "../answer/answer-form.module.css";
 import { explain } from "../inbox/decide.ts";
 import handOnStyles from "../inbox/hand-on.module.css";
 import { announce } from "../parts/announcer.tsx";
@@ -31,7 +30,7 @@ export function NoteForm({ send, onDone }: { send: (words: string) => Promise<vo
 
   return (
     <form class={handOnStyles.form} aria-busy={sending} onSubmit={(event) => void submit(event)}>
-      <label class={formStyles.field}>
+      <label class={handOnStyles.field}>
         {text.words}
         <small class="muted">{text.lead}</small>
         <textarea

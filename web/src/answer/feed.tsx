@@ -16,7 +16,7 @@ export function Feed({ current, onOpen }: { current: string | undefined; onOpen:
   const feed = useFeed();
   const Heading = current === undefined ? "h1" : "h2";
   return (
-    <section class={styles.feed} aria-busy={feed.isPending}>
+    <section aria-busy={feed.isPending}>
       <header class={styles.header}>
         {!onOpen && <Heading>{text.feed.title}</Heading>}
         <Topic />
@@ -36,7 +36,7 @@ function Rows({ current, onOpen }: { current: string | undefined; onOpen: (() =>
   if (questions.length === 0 && next === null) return <Empty lastCame={data.last_created_at} />;
   return (
     <>
-      <ul class={styles.rows}>
+      <ul>
         {questions.map((question) => (
           <Row
             key={question.question_id}

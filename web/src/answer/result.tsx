@@ -87,7 +87,7 @@ function Bars(props: { options: readonly string[]; votes: Record<string, number>
         return (
           <li key={index} data-yours={index === props.yours || undefined}>
             <span class={styles.fill} style={{ inlineSize: `${(votes / all) * 100}%` }} />
-            <span class={styles.option} dir="auto">
+            <span dir="auto">
               {option}
               {index === props.yours && <em>{answerText.result.yours}</em>}
             </span>

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import formStyles from "../answer/answer-form.module.css";
 import { moment } from "../moment.ts";
 import { announce } from "../parts/announcer.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -68,7 +67,7 @@ function QuestionForm({ ask, onDone }: { ask: WholeAsk; onDone: () => void }) {
 
   return (
     <form class={handOnStyles.form} aria-busy={sending} onSubmit={(event) => void send(event)}>
-      <label class={formStyles.field}>
+      <label class={handOnStyles.field}>
         {text.question}
         <small class="muted">{text.lead}</small>
         <textarea

@@ -1,7 +1,6 @@
 import type { Freezes, NewFreeze } from "@parley/sdk/inbox";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import formStyles from "../answer/answer-form.module.css";
 import { isolated } from "../format.ts";
 import { locale } from "../language.ts";
 import { moment } from "../moment.ts";
@@ -155,7 +154,7 @@ function FreezeDialog(props: { title: string; lead: string; what: NewFreeze; ope
       {open && (
         <Change label={text.freeze} done={text.frozen} send={() => inbox.freeze({ ...what, reason })} onDone={onClose}>
           <p>{lead}</p>
-          <label class={formStyles.field}>
+          <label class={handOnStyles.field}>
             {text.why}
             <textarea
               rows={2}

@@ -5,7 +5,6 @@ import { announce } from "../parts/announcer.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { queries, useQuery } from "../query/query.ts";
-import formStyles from "../answer/answer-form.module.css";
 import { inbox } from "./api.ts";
 import { useCardKeys } from "./card-keys.ts";
 import { explain } from "./decide.ts";
@@ -116,7 +115,7 @@ function HandOnForm(props: { ask: WholeAsk; backTo: WholeAsk["handed_by"]; onDon
     <form class={styles.form} aria-busy={sending} onSubmit={(event) => void send(event)}>
       {backTo ? <p dir="auto">{backTo.name}</p> : <p class="muted">{text.lead}</p>}
       {!backTo && <ReceiverList id={ask.id} to={to} onChoose={setTo} />}
-      <label class={formStyles.field}>
+      <label class={styles.field}>
         {text.note}
         <small class="muted">{text.noteHint}</small>
         <textarea

@@ -24,6 +24,8 @@ export const text: RunTexts = {
     cancelled: () => "سُحب الطلب",
     asked_back: (who) => by("استفسار", who),
     inquiry_answered: (_who, agent) => `جواب ${isolated(agent)} عن الاستفسار`,
+    noted: (who) => by("ملاحظة إلى الوكيل", who),
+    note_given: (_who, agent) => (agent === "" ? "وصلت الملاحظة إلى الوكيل" : `وصلت الملاحظة إلى ${isolated(agent)}`),
     started: (_who, agent) => `بدأ ${isolated(agent)} التنفيذ`,
     outcome: () => "",
     frozen: (who) => by("تجميد", who),

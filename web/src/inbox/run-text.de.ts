@@ -24,6 +24,8 @@ export const text: RunTexts = {
     cancelled: () => "Zurückgezogen",
     asked_back: (who) => by("Rückfrage", who),
     inquiry_answered: (_who, agent) => `${agent} hat die Rückfrage beantwortet`,
+    noted: (who) => by("Hinweis an den Agenten", who),
+    note_given: (_who, agent) => `${agent === "" ? "Der Agent" : agent} hat den Hinweis erhalten`,
     started: (_who, agent) => `${agent} hat begonnen`,
     outcome: () => "",
     frozen: (who) => by("Eingefroren", who),

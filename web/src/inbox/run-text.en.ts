@@ -28,6 +28,8 @@ export const text = {
     cancelled: () => "Withdrawn",
     asked_back: (who) => by("Asked back", who),
     inquiry_answered: (_who, agent) => `${agent} answered the question`,
+    noted: (who) => by("Note to the agent", who),
+    note_given: (_who, agent) => `${agent === "" ? "The agent" : agent} got the note`,
     started: (_who, agent) => `${agent} started it`,
     outcome: () => "",
     frozen: (who) => by("Frozen", who),

@@ -135,7 +135,7 @@ function Day({ day: of, entries }: { day: string; entries: readonly RunEntry[] }
   return (
     <section aria-label={of}>
       <h2 class={listStyles.due}>{of}</h2>
-      <ul class={styles.day}>
+      <ul>
         {entries.map((entry) => (
           <li key={entry.id} class={styles.entry} data-entry={entry.kind}>
             {entry.ask ? (
@@ -169,6 +169,8 @@ const ICONS: Record<RunEntry["kind"], IconName | null> = {
   cancelled: "close",
   asked_back: "questions",
   inquiry_answered: "questions",
+  noted: "questions",
+  note_given: "check",
   started: "console",
   outcome: "console",
   frozen: "warning",

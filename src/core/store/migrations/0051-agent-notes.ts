@@ -16,6 +16,7 @@ export const agentNotes: Migration = {
       given_at ${integer}
     )${strict}`,
     "CREATE INDEX agent_notes_of_runs ON agent_notes (agent, run, sent_at, note_id)",
+    "CREATE INDEX agent_notes_of_asks ON agent_notes (ask_id) WHERE ask_id IS NOT NULL",
     "CREATE INDEX agent_notes_sent ON agent_notes (sent_at)",
   ],
 };

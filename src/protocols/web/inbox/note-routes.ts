@@ -1,5 +1,5 @@
 import { readNotedRun, sendNote } from "../../../requests/notes/send-note.ts";
-import { readInInbox } from "../../../requests/read/read-request.ts";
+import { readersFor, readInInbox } from "../../../requests/read/read-request.ts";
 import { AgentNoteBody, WireAgentNotes } from "../../../wire/agent-note.ts";
 import { ErrorBody } from "../../../wire/error.ts";
 import { agentNotesBody } from "../../http/agent-notes.ts";
@@ -37,7 +37,7 @@ export function noteRoutes(app: Door, door: DoorContext): void {
       const request = await readInInbox(ctx, person, http.params.id);
       await sendNote(ctx, { requestId: request.id, person }, (http.body as AgentNoteBody).text);
       const run = await readNotedRun(ctx, ctx.db, request);
-      return { notes: run ? await agentNotesBody(ctx, run, person) : [] };
+      return { notes: run ? await agentNotesBody(ctx, run, person, await readersFor(ctx.db, person)) : [] };
     },
   );
 }

@@ -16,7 +16,7 @@ import { mayDecideAt, responderOf } from "../../../requests/decide/decider.ts";
 import { secretsOfArguments } from "../../../requests/create/guard-arguments.ts";
 import { followInbox } from "../../../requests/inbox/follow-inbox.ts";
 import { namePeople } from "../../../access/name-people.ts";
-import { readDetails, readInInbox } from "../../../requests/read/read-request.ts";
+import { readDetails, readersFor, readInInbox } from "../../../requests/read/read-request.ts";
 import { storeNow } from "../../../core/store-now.ts";
 import { readInbox } from "../../../requests/inbox/read-inbox.ts";
 import { snoozedUntil } from "../../../requests/inbox/snooze.ts";
@@ -235,7 +235,7 @@ async function wholeFor(
 /** Returns the notes to the agent of an ask; null where it reads none. */
 async function notesFor(ctx: Context, request: Request, person: string): Promise<WireInboxAsk["notes"]> {
   const run = await readNotedRun(ctx, ctx.db, request);
-  return run && agentNotesBody(ctx, run, person);
+  return run && agentNotesBody(ctx, run, person, await readersFor(ctx.db, person));
 }
 
 /** Attempts at tasks, and the server itself where it asks, are frozen with everything only. */
