@@ -192,30 +192,6 @@ describe("requests of Codex", () => {
     }
   });
 
-  it("by its helpers too are told with their end, and a use that it declined was not run", async () => {
-    const ended: [string, boolean | undefined][] = [];
-    const wire = await working({ tool: (use) => use.ended && ended.push([use.ended.use, use.ended.isDeclined]) });
-    const finishes = (threadId: string, id: string, status: string) => {
-      const item = { type: "commandExecution", id, command: "ls", cwd: wire.tree, status, exitCode: 0 };
-      wire.say({ method: "item/completed", params: { threadId, turnId: "u2", item } });
-    };
-    for (const [itemId, status] of [
-      ["h1", "completed"],
-      ["h2", "declined"],
-    ] as const) {
-      await asked(wire, "item/commandExecution/requestApproval", { threadId: "t2", itemId, command: "ls" });
-      finishes("t2", itemId, status);
-      finishes("t2", itemId, status);
-      wire.said.length = 0;
-    }
-    finishes("t2", "unasked", "completed");
-    await wire.gone(0);
-    assert.deepEqual(ended, [
-      ["h1", undefined],
-      ["h2", true],
-    ]);
-  });
-
   it("to move a file ask for where it goes too; for a root, or changes nobody has seen, the answer is no", async () => {
     const wire = await working();
     const changes = [{ path: "a", kind: { type: "update", move_path: "/etc/b" }, diff: "" }];

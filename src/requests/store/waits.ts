@@ -65,3 +65,14 @@ export async function cancelRequestWaitIfOpen(tx: Tx, waitId: string): Promise<b
   );
   return row !== undefined;
 }
+
+/** Returns the versions of those of the requests that exist. */
+export async function findRequestVersions(
+  on: Queryable,
+  requestIds: readonly RequestId[],
+): Promise<Map<string, number>> {
+  const rows = await on.all<{ ask_id: string; version: number }>(
+    sql`SELECT ask_id, version FROM requests WHERE ask_id IN (${join([...requestIds])})`,
+  );
+  return new Map(rows.map((row) => [row.ask_id, row.version]));
+}

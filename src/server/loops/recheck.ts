@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
 import { findBoardNumbers, findTaskNumbers } from "../../tasks/store/events.ts";
 import { findQuestionVersions } from "../../questions/store/questions.ts";
-import { findRequestVersions } from "../../requests/store/requests.ts";
+import { findRequestVersions } from "../../requests/store/waits.ts";
 import { findEndedCredentials } from "../../access/store/credentials.ts";
 import { findJobNumbers, newestQueuedAt } from "../../asks/store/job-claims.ts";
 import { findEndedAsks } from "../../asks/store/ended.ts";
