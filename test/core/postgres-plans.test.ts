@@ -159,10 +159,12 @@ it("reads a page of a run by its indexes on PostgreSQL, however many others ther
           sql`SELECT relname AS name, seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables
             WHERE relname IN ('audit', 'requests') ORDER BY relname`,
         );
+      // PostgreSQL counts with these what the transaction before has read, until it passes that on.
+      const former = new Map((await read()).map(({ name, rows }) => [name, rows]));
       const notes = await listRunNotes(tx, { run: "run-7", readers: ["h_ana"] }, { before: undefined, limit: 5 });
       assert.equal(notes.length, 5);
       await listNoted(tx, freezeNotesSince(0), { before: undefined, limit: 5 });
-      return read();
+      return (await read()).map(({ name, rows }) => ({ name, rows: rows - (former.get(name) ?? 0) }));
     });
     for (const { name, rows } of value) assert.ok(rows <= 3 * OF_ONE_RUN, `${rows} rows of ${name} were read`);
   } finally {
