@@ -163,7 +163,10 @@ export function Asks({ path, under }: { path: string; under: readonly string[] }
       </ol>
       <MoreOf pages={pages} label={appText.more} />
       {card !== undefined && (
-        <Link href={new URL(card, location.origin).pathname.replace("/inbox/", "/inbox/run-")}>
+        <Link
+          href={new URL(card, location.origin).pathname.replace("/inbox/", "/inbox/run-")}
+          class={relayStyles.target}
+        >
           {text.page.wholeTask}
         </Link>
       )}
