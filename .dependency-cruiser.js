@@ -20,6 +20,7 @@ export const SUBJECTS = [
   "asks",
   "gate",
   "tasks",
+  "stuck",
   "doctor",
   "backup",
   "key-rotation",

@@ -1,4 +1,4 @@
--- The tables of a store, schema 51, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 53, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -78,6 +78,7 @@ CREATE TABLE ask_outcomes (
 ) STRICT;
 CREATE INDEX ask_outcomes_at ON ask_outcomes (at);
 CREATE INDEX ask_outcomes_due ON ask_outcomes (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX ask_outcomes_without_end ON ask_outcomes (at) WHERE state IN ('started', 'unknown');
 
 CREATE TABLE asks (
   ask_id TEXT PRIMARY KEY,
@@ -162,6 +163,7 @@ CREATE TABLE call_outcomes (
 ) STRICT;
 CREATE INDEX call_outcomes_at ON call_outcomes (at);
 CREATE INDEX call_outcomes_due ON call_outcomes (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX call_outcomes_without_end ON call_outcomes (at) WHERE state IN ('started', 'unknown');
 
 CREATE TABLE conversation_messages (
   uid TEXT PRIMARY KEY,

@@ -20,9 +20,11 @@ import type {
   NewKey,
   Person,
   PersonList,
+  Reminded,
   RepeatCount,
   RevokedKey,
   SignInLink,
+  StuckReport,
   Webhook,
   WebhookChange,
   WebhookDeliveryPage,
@@ -61,18 +63,21 @@ export type {
   NewKey,
   Person,
   PersonList,
-  PolicyReport,
   PolicyReplay,
   PolicyReplayed,
+  PolicyReport,
   PolicySuggest,
   PolicySuggested,
   PolicyTest,
   PolicyVerdict,
   Proposal,
+  Reminded,
   RepeatCount,
   RevokedKey,
   Rule,
   SignInLink,
+  StuckItem,
+  StuckReport,
   Webhook,
   WebhookChange,
   WebhookDelivery,
@@ -266,6 +271,16 @@ export class Admin {
   async health({ full = false, ...options }: CallOptions & { full?: boolean } = {}): Promise<HealthReport> {
     const call = { ...options, query: { full: String(full) }, timeoutMs: LONG_MS };
     return this.#connection.call("GET", "/admin/health", call);
+  }
+
+  /** Reads what waits and will not end by itself, by its cause. */
+  async stuck(options: CallOptions = {}): Promise<StuckReport> {
+    return this.#connection.call("GET", "/admin/stuck", options);
+  }
+
+  /** Has everybody who is asked told of a request once more; nobody within a minute of the last time. */
+  async remind(request: string, options: CallOptions = {}): Promise<Reminded> {
+    return this.#connection.call("POST", `/admin/requests/${segment(request)}/remind`, options);
   }
 }
 

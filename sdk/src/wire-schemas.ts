@@ -172,6 +172,11 @@ export type {
 } from "../../src/wire/server-state.ts";
 export type { WireSignedIn as SignedIn } from "../../src/wire/session.ts";
 export type {
+  WireReminded as Reminded,
+  WireStuckItem as StuckItem,
+  WireStuckReport as StuckReport,
+} from "../../src/wire/stuck.ts";
+export type {
   NewTaskBody as NewTask,
   TaskReviewBody as TaskReview,
   WireLineComment as LineComment,

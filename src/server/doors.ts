@@ -18,6 +18,7 @@ import { adminAccessRoutes } from "../protocols/web/admin/access-routes.ts";
 import { adminDecisionRoutes } from "../protocols/web/admin/decision-routes.ts";
 import { adminPolicyRoutes } from "../protocols/web/admin/policy-routes.ts";
 import { adminStateRoutes } from "../protocols/web/admin/state-routes.ts";
+import { adminStuckRoutes } from "../protocols/web/admin/stuck-routes.ts";
 import { adminTaskRoutes } from "../protocols/web/admin/task-routes.ts";
 import { conversationRoutes } from "../protocols/web/inbox/conversation-routes.ts";
 import { showToOnlooker } from "../protocols/web/inbox/onlooker.ts";
@@ -60,6 +61,7 @@ export const DOORS: readonly OpenDoor[] = [
   ({ door }) => conversationRoutes(door),
   ({ door }) => adminAccessRoutes(door),
   ({ door }) => adminStateRoutes(door),
+  ({ door }) => adminStuckRoutes(door),
   ({ door }) => adminPolicyRoutes(door),
   ({ door, ctx }) => formerRoutes(door, (requestId) => showToOnlooker(ctx, requestId)),
   ({ door }) => liveRoute(door),

@@ -33,6 +33,7 @@ import "./run.ts";
 import "./server-state.ts";
 import "./server.ts";
 import "./session.ts";
+import "./stuck.ts";
 import "./subscription.ts";
 import "./tasks/bodies.ts";
 import "./tasks/task.ts";

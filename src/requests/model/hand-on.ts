@@ -50,3 +50,8 @@ export function standInWords(absent: string): string {
 export function handOnWords(giver: string, note: string | null): string {
   return note === null ? `${giver} hands you this.` : `${giver} hands you this: ${note}`;
 }
+
+/** Returns the words with which people are reminded of a request; null where a program reminds them. */
+export function remindWords(by: string | null): string {
+  return by === null ? "This still waits for you." : `${by} reminds you: this still waits for you.`;
+}

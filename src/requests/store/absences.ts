@@ -87,6 +87,15 @@ export async function listAbsent(on: Queryable, people: readonly string[]): Prom
   return new Map(absent.map(({ person, until }) => [person, until]));
 }
 
+/** Returns those of these people who are away now, and for whom nobody stands in who is here. */
+export async function listAwayAlone(on: Queryable, people: readonly string[]): Promise<Set<string>> {
+  const rows = await on.all<{ person: string }>(
+    sql`SELECT w.person FROM absences w WHERE w.person IN (${join(["", ...people])})
+      AND w.until > (SELECT parley_now()) AND NOT (w.stand_in IS NOT NULL AND ${hasStandIn})`,
+  );
+  return new Set(rows.map(({ person }) => person));
+}
+
 /** Returns who stands in for a person who is away; undefined where nobody does, or the stand-in is away too. */
 export async function findStandIn(on: Queryable, person: string): Promise<string | undefined> {
   const row = await first<{ stand_in: string | null }>(

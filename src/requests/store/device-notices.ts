@@ -1,5 +1,5 @@
 import type { RequestId } from "../../core/model/ids.ts";
-import type { Tx } from "../../core/store/db.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
 import { isLiveCredential } from "../../access/store/credentials.ts";
 import { join, raw, sql, Sql } from "../../core/store/sql.ts";
 
@@ -26,3 +26,12 @@ export async function insertRequestNotices(
 
 const AGAIN = sql`(ask_id, subscription_id) DO UPDATE SET state = 'queued', due_at = excluded.due_at, attempt = 0,
   epoch = notices.epoch + 1, told_at = excluded.told_at`;
+
+/** Returns those of these people who have a device that is notified. */
+export async function listPeopleWithDevice(on: Queryable, people: readonly string[]): Promise<Set<string>> {
+  const rows = await on.all<{ person: string }>(
+    sql`SELECT DISTINCT s.person FROM push_subscriptions s
+      WHERE s.active = 1 AND s.person IN (${join(["", ...people])}) AND ${isLiveCredential(sql`s.credential`)}`,
+  );
+  return new Set(rows.map(({ person }) => person));
+}

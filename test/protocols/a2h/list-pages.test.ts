@@ -341,6 +341,8 @@ const WHOLE: readonly string[] = [
   "/admin/health",
   "/admin/keys",
   "/admin/people",
+  // At most 20 of each cause, and how many there are.
+  "/admin/stuck",
   // The lists of a question have limits of their own.
   "/agent/questions/{id}",
   // The first so many, as the request asks, and the caller.

@@ -28,6 +28,8 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["POST", "/admin/channel_tests", { channel: "push", person: "nobody" }],
   ["GET", "/admin/channel_tests/nobody"],
   ["GET", "/admin/health"],
+  ["GET", "/admin/stuck"],
+  ["POST", "/admin/requests/nobody/remind"],
   ["GET", "/admin/audit/chain"],
   ["GET", "/admin/policy"],
   ["POST", "/admin/policy/test", { action: "write" }],

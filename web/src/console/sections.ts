@@ -27,6 +27,11 @@ const AssignmentsPage = later<PageProps>(
   () => Loading({ rows: 6 }),
 );
 
+const StuckPage = later<PageProps>(
+  async () => (await import("./stuck/stuck.tsx")).StuckPage,
+  () => Loading({ rows: 6 }),
+);
+
 /** A page of the console: `/console/<path>` and `/console/<path>/<item>`. */
 export interface PagePlace {
   path: string;
@@ -42,6 +47,7 @@ export const GROUPS: readonly { name: Group; pages: readonly PagePlace[] }[] = [
   {
     name: "now",
     pages: [
+      { path: "stuck", label: () => overviewText.stuck.title, Page: StuckPage, useState: states.useStuckState },
       { path: "live", label: () => overviewText.waiting.title, Page: LivePage, useState: states.useWaitingState },
       { path: "health", label: () => text.health.title, Page: HealthPage, useState: states.useHealthState },
     ],

@@ -229,6 +229,8 @@ const ADMIN: Operations = {
   "POST /admin/channel_tests": { id: "testChannel" },
   "GET /admin/channel_tests/{id}": { id: "readChannelTest" },
   "GET /admin/health": { id: "readHealth" },
+  "GET /admin/stuck": { id: "readStuck" },
+  "POST /admin/requests/{id}/remind": { id: "remind" },
   "GET /admin/audit/chain": { id: "checkAuditChain" },
   "GET /admin/policy": { id: "readPolicy" },
   "GET /admin/policy/grants": { id: "listGrants" },

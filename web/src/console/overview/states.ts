@@ -3,6 +3,7 @@ import { ago } from "../../format.ts";
 import { failureOf, isFailing, useFailures } from "../failing.ts";
 import { useAgents, useAudit, useChannels, useEndpoints, useHealth, useKeyList, usePeople } from "../queries.ts";
 import { useAskList, useCache, useJobList, usePolicy } from "../relay/api.ts";
+import { useStuck } from "../stuck/queries.ts";
 import { useBoard } from "../tasks/api.ts";
 import { columnOf, type ColumnName } from "../tasks/columns.ts";
 import { isGood, useChecklist } from "./checklist.ts";
@@ -32,6 +33,14 @@ export const useWaitingState = (): StateReading =>
     says: text.waits(total, oldestMs),
     ...(total > 0 && { wants: "waiting" }),
   }));
+
+export const useStuckState = (): StateReading =>
+  reading(useStuck(), ({ at, causes }) => {
+    const since = causes.flatMap(({ items }) => items.flatMap((item) => (item.since ? [Date.parse(item.since)] : [])));
+    const oldestMs = since.length === 0 ? null : Math.max(0, Date.parse(at) - Math.min(...since));
+    const total = causes.reduce((sum, { count }) => sum + count, 0);
+    return { says: text.stuck.state(total, oldestMs), ...(total > 0 && { wants: "alarm" }) };
+  });
 
 export function useHealthState(): StateReading {
   const [health, failures] = [useHealth(false), useFailures()];

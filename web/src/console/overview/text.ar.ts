@@ -67,6 +67,11 @@ export const text: OverviewTexts = {
     ];
     return parts.length === 0 ? "كل شيء سليم" : parts.join("، ");
   },
+  stuck: {
+    title: "العالق",
+    state: (n, oldestMs) =>
+      n === 0 ? "لا شيء" : `${number(n)} عالق${oldestMs === null ? "" : `، الأقدم منذ ${duration(oldestMs)}`}`,
+  },
   tasks: ({ waiting, review, working, queued }) => {
     const parts = [
       ...(waiting > 0 ? [`تنتظر شخصًا: ${number(waiting)}`] : []),

@@ -35,6 +35,13 @@ export const text: OverviewTexts = {
     ];
     return parts.length === 0 ? "Alles in Ordnung" : parts.join(", ");
   },
+  stuck: {
+    title: "Was feststeckt",
+    state: (n, oldestMs) =>
+      n === 0
+        ? "Nichts"
+        : `${number(n)} ${n === 1 ? "steckt" : "stecken"} fest${oldestMs === null ? "" : `, seit ${duration(oldestMs)}`}`,
+  },
   tasks: ({ waiting, review, working, queued }) => {
     const parts = [
       ...(waiting > 0 ? [`${number(waiting)} ${waiting === 1 ? "wartet" : "warten"} auf jemanden`] : []),

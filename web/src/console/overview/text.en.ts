@@ -25,6 +25,11 @@ export const text = {
     ];
     return parts.length === 0 ? "Everything holds" : parts.join(", ");
   },
+  stuck: {
+    title: "Stuck",
+    state: (n: number, oldestMs: number | null): string =>
+      n === 0 ? "Nothing" : `${number(n)} stuck${oldestMs === null ? "" : `, oldest ${duration(oldestMs)}`}`,
+  },
   tasks: ({
     waiting,
     review,
