@@ -21,6 +21,7 @@ export const SUBJECTS = [
   "gate",
   "tasks",
   "stuck",
+  "agents",
   "doctor",
   "backup",
   "key-rotation",

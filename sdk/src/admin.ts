@@ -4,6 +4,7 @@ import { A2H } from "./outcome.ts";
 import type {
   AgentReport,
   AgentState,
+  AskingAgentPage,
   AuditChain,
   AuditEntry,
   AuditPage,
@@ -34,6 +35,7 @@ import type {
 export type {
   AgentReport,
   AgentState,
+  AskingAgentPage,
   Answer,
   AskHistory,
   AskLine,
@@ -271,6 +273,14 @@ export class Admin {
   async health({ full = false, ...options }: CallOptions & { full?: boolean } = {}): Promise<HealthReport> {
     const call = { ...options, query: { full: String(full) }, timeoutMs: LONG_MS };
     return this.#connection.call("GET", "/admin/health", call);
+  }
+
+  /** Reads a page of the programs that ask, by name: the first, or the one after the page whose `next` is `cursor`. */
+  async askingAgents({
+    cursor,
+    ...options
+  }: CallOptions & { cursor?: string | undefined } = {}): Promise<AskingAgentPage> {
+    return this.#connection.call("GET", "/admin/asking_agents", { ...options, query: { cursor } });
   }
 
   /** Reads what waits and will not end by itself, by its cause. */

@@ -171,6 +171,7 @@ export type {
   WireHealthReport as HealthReport,
 } from "../../src/wire/server-state.ts";
 export type { WireSignedIn as SignedIn } from "../../src/wire/session.ts";
+export type { WireAskingAgentPage as AskingAgentPage } from "../../src/wire/asking-agent.ts";
 export type {
   WireReminded as Reminded,
   WireStuckItem as StuckItem,

@@ -6,7 +6,7 @@ import { conditionsText } from "./model/explain.ts";
 import { listUsed } from "./store/allowances.ts";
 import { checkPolicy } from "./model/check.ts";
 import { ruleText } from "./model/text.ts";
-import { type ListedGrant, listGrants as storedGrants } from "./store/grants.ts";
+import { countGrants, type ListedGrant, listGrants as storedGrants } from "./store/grants.ts";
 import * as learned from "./store/learning.ts";
 import type { Proposal } from "./store/learning.ts";
 
@@ -25,6 +25,11 @@ interface Wanted {
 export async function listGrants(ctx: Reads, page: Wanted & { isLive?: boolean }): Promise<ListPage<ListedGrant>> {
   const found = await storedGrants(ctx.db, { ...page, limit: page.limit + 1 });
   return pageOf(found, page.limit, ({ createdAt: at, id }) => ({ at, id }));
+}
+
+/** Returns how many permanent permissions each agent has now, by the name that rules have for it. */
+export async function countGrantsOfAgents(ctx: Reads): Promise<ReadonlyMap<string, number>> {
+  return countGrants(ctx.db);
 }
 
 /** Returns one page of proposed rules, the newest first: all, or those of which the same became. */

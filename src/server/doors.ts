@@ -17,6 +17,7 @@ import { relay } from "../protocols/relay/relay.ts";
 import { adminAccessRoutes } from "../protocols/web/admin/access-routes.ts";
 import { adminDecisionRoutes } from "../protocols/web/admin/decision-routes.ts";
 import { adminPolicyRoutes } from "../protocols/web/admin/policy-routes.ts";
+import { adminAskingAgentRoutes } from "../protocols/web/admin/asking-agent-routes.ts";
 import { adminStateRoutes } from "../protocols/web/admin/state-routes.ts";
 import { adminStuckRoutes } from "../protocols/web/admin/stuck-routes.ts";
 import { adminTaskRoutes } from "../protocols/web/admin/task-routes.ts";
@@ -62,6 +63,7 @@ export const DOORS: readonly OpenDoor[] = [
   ({ door }) => adminAccessRoutes(door),
   ({ door }) => adminStateRoutes(door),
   ({ door }) => adminStuckRoutes(door),
+  ({ door }) => adminAskingAgentRoutes(door),
   ({ door }) => adminPolicyRoutes(door),
   ({ door, ctx }) => formerRoutes(door, (requestId) => showToOnlooker(ctx, requestId)),
   ({ door }) => liveRoute(door),

@@ -1,4 +1,5 @@
 /** Loads every schema that has an id. */
+import "./asking-agent.ts";
 import "./a2h/error.ts";
 import "./relay/admin-view.ts";
 import "./relay/ask.ts";

@@ -69,6 +69,13 @@ describe("the console's page of agents", () => {
       .getByText(/\u2068Bash\u2069, waits\./)
       .waitFor();
     assert.equal(await row("Claude Code").count(), 0);
+
+    const asking = row("codex (without a key)");
+    await asking.getByText("0% approved of the newest 1 decision").waitFor();
+    await row("opencode (without a key)").getByRole("link", { name: "1 waits for people" }).waitFor();
+    await asking.getByRole("button", { name: /^Freeze .*codex/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Freeze", exact: true }).click();
+    await asking.getByRole("button", { name: "Thaw" }).waitFor();
     await assertAccessible(page, "the page of agents");
     await assertMadeForThumbsAndLargeText(page);
   });

@@ -114,6 +114,15 @@ export async function listGrants(
   );
 }
 
+/** Returns how many permanent permissions each agent has now, by the name that rules have for it. */
+export async function countGrants(on: Queryable): Promise<Map<string, number>> {
+  const rows = await on.all<{ agent: string; count: number }>(
+    sql`SELECT agent, count(*) AS count FROM policy_grants
+      WHERE agent IS NOT NULL AND revoked_at IS NULL AND expires_at > (SELECT parley_now()) GROUP BY agent`,
+  );
+  return new Map(rows.map(({ agent, count }) => [agent, count]));
+}
+
 /** Returns the grant by which the person had allowed something to the agent, if it was in force at `at`. */
 export async function findGrantAt(
   on: Queryable,

@@ -1,5 +1,5 @@
 import type { QuestionId } from "../../core/model/ids.ts";
-import type { Queryable } from "../../core/store/db.ts";
+import { first, type Queryable } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
 /** An open question that nobody has answered. */
@@ -29,4 +29,18 @@ export async function listUnanswered(
   if (questions.length < limit) return { questions, count: questions.length };
   const counted = await on.all<{ count: number }>(sql`SELECT count(*) AS count FROM questions WHERE ${isLate}`);
   return { questions, count: counted[0]?.count ?? questions.length };
+}
+
+/** Returns when an agent asked last, and how many of its questions are open. */
+export async function findNewestAndOpen(
+  on: Queryable,
+  asker: string,
+): Promise<{ askedAt: number | null; waiting: number }> {
+  const row = await first<{ asked_at: number | null; waiting: number }>(
+    on,
+    sql`SELECT (SELECT max(created_at) FROM questions WHERE asker = ${asker}) AS asked_at,
+      (SELECT count(*) FROM questions WHERE asker = ${asker} AND state = 'open'
+        AND expires_at > (SELECT parley_now())) AS waiting`,
+  );
+  return { askedAt: row?.asked_at ?? null, waiting: row?.waiting ?? 0 };
 }

@@ -29,6 +29,7 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["GET", "/admin/channel_tests/nobody"],
   ["GET", "/admin/health"],
   ["GET", "/admin/stuck"],
+  ["GET", "/admin/asking_agents"],
   ["POST", "/admin/requests/nobody/remind"],
   ["GET", "/admin/audit/chain"],
   ["GET", "/admin/policy"],

@@ -1,5 +1,4 @@
 import type { ComponentType } from "preact";
-import { AgentsPage } from "./overview/agents-page.tsx";
 import { AsksPage } from "./relay/asks.tsx";
 import { AuditPage } from "./audit.tsx";
 import { CachePage } from "./relay/cache.tsx";
@@ -29,6 +28,11 @@ const AssignmentsPage = later<PageProps>(
 
 const StuckPage = later<PageProps>(
   async () => (await import("./stuck/stuck.tsx")).StuckPage,
+  () => Loading({ rows: 6 }),
+);
+
+const AgentsPage = later<PageProps>(
+  async () => (await import("./agents/agents-page.tsx")).AgentsPage,
   () => Loading({ rows: 6 }),
 );
 

@@ -31,9 +31,9 @@ function sinceOf(at: string): string {
 /** Returns the name of an agent; one without a key keeps what says so. */
 const nameOf = (principal: string): string => principal.replace(/^(?:agent|executor|assign):/, "");
 
-/** True where a freeze covers an agent whose asks the person sees. */
-const covers = ({ scope, principals }: Freeze, principal: string): boolean =>
-  scope === "all" || principals.includes(principal);
+/** True where a freeze covers an agent: by its name, or as one whose asks the person sees. */
+const covers = ({ scope, agent, principals }: Freeze, principal: string): boolean =>
+  scope === "all" || agent === principal || principals.includes(principal);
 
 /** The freezes in force that concern the person; they are read again with the inbox. */
 const useFreezes = () => useQuery({ queryKey: ["freezes"], queryFn: ({ signal }) => inbox.freezes({ signal }) });
@@ -120,6 +120,30 @@ export function FreezeAgent({ ask }: { ask: WholeAsk }) {
         title={text.freezeAgentTitle(isolated(ask.agent))}
         lead={text.freezeAgentLead}
         what={{ scope: "agent", agent: ask.principal }}
+        open={isOpen}
+        onClose={() => setOpen(false)}
+      />
+    </>
+  );
+}
+
+/** Freezes an agent by its principal, after one more question. */
+export function FreezePrincipal({ principal, name }: { principal: string; name: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => setOpen(true)}
+        aria-label={text.freezeAgentTitle(isolated(name))}
+      >
+        {text.freeze}
+      </button>
+      <FreezeDialog
+        title={text.freezeAgentTitle(isolated(name))}
+        lead={text.freezeAgentLead}
+        what={{ scope: "agent", agent: principal }}
         open={isOpen}
         onClose={() => setOpen(false)}
       />

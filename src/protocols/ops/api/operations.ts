@@ -225,6 +225,7 @@ const ADMIN: Operations = {
   "DELETE /admin/keys/{id}": { id: "revokeKey" },
   "DELETE /admin/leaderboard/{name}": { id: "removeLeaderboardName" },
   "GET /admin/agents": { id: "listConnectedAgents" },
+  "GET /admin/asking_agents": { id: "listAskingAgents" },
   "GET /admin/channels": { id: "listAdminChannels" },
   "POST /admin/channel_tests": { id: "testChannel" },
   "GET /admin/channel_tests/{id}": { id: "readChannelTest" },

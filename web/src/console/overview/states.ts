@@ -1,8 +1,9 @@
 import { serverNow } from "../../api.ts";
 import { ago } from "../../format.ts";
 import { failureOf, isFailing, useFailures } from "../failing.ts";
-import { useAgents, useAudit, useChannels, useEndpoints, useHealth, useKeyList, usePeople } from "../queries.ts";
+import { useAudit, useChannels, useEndpoints, useHealth, useKeyList, usePeople } from "../queries.ts";
 import { useAskList, useCache, useJobList, usePolicy } from "../relay/api.ts";
+import { useAskingAgents } from "../agents/queries.ts";
 import { useStuck } from "../stuck/queries.ts";
 import { useBoard } from "../tasks/api.ts";
 import { columnOf, type ColumnName } from "../tasks/columns.ts";
@@ -101,7 +102,12 @@ export function useChecklistState(): StateReading {
   }));
 }
 
-export const useAgentsState = (): StateReading => reading(useAgents(), (all) => ({ says: text.agents.state(all) }));
+export function useAgentsState(): StateReading {
+  const { agents, hasNextPage, error } = useAskingAgents();
+  return reading({ data: agents, error }, (all) => ({
+    says: text.agents.state(all.length, { isMore: hasNextPage, frozen: all.filter(({ frozen }) => frozen).length }),
+  }));
+}
 
 export const usePeopleState = (): StateReading =>
   reading(usePeople(), (people) => ({

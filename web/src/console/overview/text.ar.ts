@@ -138,11 +138,21 @@ export const text: OverviewTexts = {
   agents: {
     title: "الوكلاء",
     failed: "تعذّر تحميل الوكلاء",
-    state: (agents) => {
-      const here = agents.filter((one) => one.here);
-      if (here.length === 0) return "لم يُعثر على أي وكيل هنا";
-      return `متصل: ${number(here.filter(({ hook }) => hook).length)} من ${number(here.length)}`;
-    },
+    state: (n, { isMore, frozen }) =>
+      [
+        isMore
+          ? `أكثر من ${number(n)} وكيل`
+          : counted(n, {
+              zero: "لا وكلاء",
+              one: "وكيل واحد",
+              two: "وكيلان",
+              few: "# وكلاء",
+              many: "# وكيلًا",
+              other: "# وكيل",
+            }),
+        ...(frozen > 0 ? [`المجمّد: ${number(frozen)}`] : []),
+      ].join("، "),
+    here: "وكلاء البرمجة على هذا الحاسوب",
     says: (agents) => {
       const here = agents.filter((one) => one.here);
       if (here.length === 0) return "لم يُعثر على أي وكيل على هذا الحاسوب.";

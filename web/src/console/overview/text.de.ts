@@ -110,11 +110,12 @@ export const text: OverviewTexts = {
   agents: {
     title: "Agenten",
     failed: "Die Agenten konnten nicht geladen werden",
-    state: (agents) => {
-      const here = agents.filter((one) => one.here);
-      if (here.length === 0) return "Hier keine gefunden";
-      return `${number(here.filter(({ hook }) => hook).length)} von ${number(here.length)} verbunden`;
-    },
+    state: (n, { isMore, frozen }) =>
+      [
+        isMore ? `Mehr als ${number(n)} Agenten` : count(n, "Agent", "Agenten"),
+        ...(frozen > 0 ? [`${number(frozen)} eingefroren`] : []),
+      ].join(", "),
+    here: "Coding-Agenten dieses Computers",
     says: (agents) => {
       const here = agents.filter((one) => one.here);
       if (here.length === 0) return "Auf diesem Rechner wurde kein Agent gefunden.";

@@ -104,11 +104,12 @@ export const text = {
     title: "Agents",
     failed: "The agents could not be loaded",
     /** The state beside the page's name. */
-    state: (agents: readonly AgentState[]): string => {
-      const here = agents.filter((one) => one.here);
-      if (here.length === 0) return "None found here";
-      return `${number(here.filter(({ hook }) => hook).length)} of ${number(here.length)} go through Parley`;
-    },
+    state: (n: number, { isMore, frozen }: { isMore: boolean; frozen: number }): string =>
+      [
+        isMore ? `More than ${number(n)} agents` : count(n, "agent", "agents"),
+        ...(frozen > 0 ? [`${number(frozen)} frozen`] : []),
+      ].join(", "),
+    here: "Coding agents of this computer",
     says: (agents: readonly AgentState[]): string => {
       const here = agents.filter((one) => one.here);
       if (here.length === 0) return "No agent was found on this computer.";

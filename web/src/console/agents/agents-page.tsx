@@ -9,15 +9,19 @@ import { useTitle } from "../../title.ts";
 import styles from "../console.module.css";
 import { Section } from "../parts.tsx";
 import { useAgents } from "../queries.ts";
-import overviewStyles from "./overview.module.css";
-import { text } from "./text.ts";
+import { AskingAgents } from "./asking-agents.tsx";
+import { useAskingAgents } from "./queries.ts";
+import overviewStyles from "../overview/overview.module.css";
+import { text } from "../overview/text.ts";
 
-/** The coding agents of the server's computer, with the last prompt of each, and those whose prompts come from elsewhere. */
+/** Every program that asks, and the coding agents of the server's computer with the last prompt of each. */
 export function AgentsPage() {
   useTitle(text.agents.title);
   const { data, error, refetch } = useAgents();
+  const asking = useAskingAgents();
   if (error && !data) return <Trouble title={text.agents.failed} error={error} onTryAgain={() => void refetch()} />;
-  if (!data) return <Loading rows={6} />;
+  // Both lists come at once, so that neither moves the other.
+  if (!data || (!asking.agents && !asking.error)) return <Loading rows={6} />;
   const here = data.filter((one) => one.here);
   const elsewhere = data.filter((one) => !one.here && one.last_prompt !== null);
   const missing = here.filter(({ hook }) => hook === false).map(({ agent }) => agent);
@@ -25,10 +29,13 @@ export function AgentsPage() {
     <section class={styles.console}>
       <header>
         <h1>{text.agents.title}</h1>
+      </header>
+      <AskingAgents />
+      <Section title={text.agents.here}>
         <p>{text.agents.says(data)}</p>
         <p class="muted">{text.agents.whose}</p>
-      </header>
-      {here.length > 0 && <Agents agents={here} />}
+        {here.length > 0 && <Agents agents={here} />}
+      </Section>
       {(missing.length > 0 || here.length === 0) && (
         <Section title={text.agents.connect}>
           <p class="muted">{here.length === 0 ? text.agents.connectThere : text.agents.connectHere}</p>
