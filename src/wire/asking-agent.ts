@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { wireMoment } from "./time.ts";
 
-export const WireAskingAgent = z
+const WireAskingAgent = z
   .object({
     principal: z.string(),
     name: z.string().describe("As people see it."),

@@ -161,7 +161,11 @@ describe("the Console", () => {
       const headers = { authorization: `Bearer ${text}` };
       return (await scene().filled.world.call("GET", "/agent/questions?status=OPEN", { headers })).status;
     };
+    await page.getByRole("status").getByText("Not used yet.").waitFor();
+    const line = await page.getByRole("region", { name: "Ask a first question with it" }).innerText();
+    assert.ok(line.startsWith(`curl ${scene().filled.world.url}/agent/questions`) && line.includes(text), line);
     assert.equal(await asks(), 200);
+    await page.getByRole("status").getByText("It was used").waitFor();
 
     const isSeen = async () => (await page.content()).includes(text.slice(13));
     assert.ok(await isSeen());

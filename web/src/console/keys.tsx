@@ -1,16 +1,16 @@
-import type { NewKey, RevokedKey } from "@parley/sdk/admin";
-import { useEffect, useState } from "preact/hooks";
+import type { CreatedKey, NewKey, RevokedKey } from "@parley/sdk/admin";
+import { useState } from "preact/hooks";
 import { besideList } from "../filter.ts";
 import { Link } from "../router.tsx";
 import formStyles from "../inbox/arguments/schema-form.module.css";
 import { serverNow } from "../api.ts";
 import { announce } from "../parts/announcer.tsx";
 import { Choice } from "../parts/choice.tsx";
-import { Copyable } from "../parts/copyable.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { admin } from "./api.ts";
 import styles from "./console.module.css";
+import { MadeKey } from "./made-key.tsx";
 import type { PageProps } from "./page-props.ts";
 import { moment } from "../moment.ts";
 import {
@@ -123,14 +123,14 @@ function keyInputOf({ name, scope, person, term, selfRespond }: KeyForm): NewKey
 }
 
 function MakeKey() {
-  const [made, setMade] = useState<string | null>(null);
+  const [made, setMade] = useState<CreatedKey | null>(null);
   const [form, setForm] = useState(EMPTY_FORM);
   const create = useAction(async (input: NewKey) => {
-    setMade((await admin.createKey(input)).key);
+    setMade(await admin.createKey(input));
     await refresh("keys");
   });
 
-  if (made !== null) return <Made words={made} />;
+  if (made !== null) return <MadeKey of={made} base={BASE} />;
   const submit = (event: Event): void => {
     event.preventDefault();
     void create.run(keyInputOf(form));
@@ -189,22 +189,6 @@ function KeyFields({ form, onChange }: { form: KeyForm; onChange: (some: Partial
         />
       )}
     </>
-  );
-}
-
-/** The one time a key is seen: it is kept by nothing but this screen. */
-function Made({ words }: { words: string }) {
-  useEffect(focusDetail, []);
-  return (
-    <Detail title={text.keys.made}>
-      <p>{text.keys.madeHint}</p>
-      <Copyable label={text.keys.made} words={words} />
-      <div>
-        <Link href={besideList(BASE)} class="button primary">
-          {text.keys.done}
-        </Link>
-      </div>
-    </Detail>
   );
 }
 

@@ -216,6 +216,9 @@ export const text: ConsoleTexts = {
     selfRespondHint: "Für Tests und Skripte. Solche Antworten sind im Protokoll gekennzeichnet.",
     create: "Schlüssel erstellen",
     made: "Ihr neuer Schlüssel",
+    tryIt: "Eine erste Frage mit ihm stellen",
+    notUsedYet: "Noch nicht benutzt. Das ändert sich, sobald ein Programm den Schlüssel zeigt.",
+    wasUsed: "Er wurde benutzt: Ein Programm hat diesen Server mit ihm erreicht.",
     madeHint: "Kopieren Sie ihn jetzt. Gespeichert ist nur sein Fingerabdruck; er wird nicht noch einmal gezeigt.",
     done: "Ich habe ihn kopiert",
     state: (state, until) => {

@@ -135,6 +135,9 @@ export const text = {
     selfRespondHint: "For tests and scripts. Its answers are marked as its own in the record.",
     create: "Make the key",
     made: "Your new key",
+    tryIt: "Ask a first question with it",
+    notUsedYet: "Not used yet. This changes once a program shows the key.",
+    wasUsed: "It was used: a program has reached this server with it.",
     madeHint: "Copy it now. Only its fingerprint is stored, so it is not shown again.",
     done: "I have copied it",
     state: (state: "good" | "revoked" | "expired", until: string | null): string => {
