@@ -5,6 +5,7 @@ import { responderOf } from "../../src/requests/decide/decider.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { callOf, endOn, nameSomebody, sharedInbox } from "./inbox-world.ts";
 import { row } from "./visitor.ts";
+import { assertAccessible } from "./wcag.ts";
 
 const HOUR_S = 3600;
 
@@ -43,6 +44,34 @@ describe("the rows of the inbox", () => {
     ].entries()) {
       assert.match((await rows.nth(i).textContent()) ?? "", new RegExp(expected));
     }
+  });
+
+  it("show the time left in amber within the last hour and in red within five minutes, and are counted in the title", async () => {
+    const ada = await nameSomebody(scene().world, "Ada Kern");
+    const { ctx } = scene().world.server;
+    const asks = { audience: toPerson(ada.id), asker: "agent:ops" };
+    // Calls of one function would be one row.
+    for (const [fn, order, timeoutSeconds] of [
+      ["refund", "calm", HOUR_S * 5],
+      ["ship", "soon", HOUR_S - 60],
+      ["pay", "last", 290],
+    ] as const) {
+      await askPeople(ctx, { ...asks, ...callOf(fn, { order }), timeoutSeconds });
+    }
+    await using visitor = await ada.visit(scene().browser, { screen: "phone" });
+    const { page } = visitor;
+    const colour = (order: string) =>
+      row(page, `order ${order}`)
+        .locator("time.time-left")
+        .evaluate((time) => getComputedStyle(time).color);
+    await row(page, "order calm").waitFor();
+    const [calm, soon, last] = [await colour("calm"), await colour("soon"), await colour("last")];
+    assert.equal(new Set([calm, soon, last]).size, 3, `${calm}, ${soon}, ${last}`);
+    await assertAccessible(page, "an inbox with time running out");
+    await page.waitForFunction(() => document.title.startsWith("(3) "));
+    await row(page, "order last").click();
+    await page.getByRole("button", { name: "Approve", exact: true }).waitFor();
+    await page.waitForFunction(() => /^\(3\) Pay/.test(document.title));
   });
 
   it("are 56 pixels high, and keep to the screen at 320 pixels and twice the size of letters", async () => {

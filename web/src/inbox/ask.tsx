@@ -10,7 +10,6 @@ import { Loading, Notice } from "../parts/notice.tsx";
 import { useTimeUp } from "../parts/time-left.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { codeOf } from "../queries.ts";
-import { useTitle } from "../title.ts";
 import { AgentRequestWords, Inquiries } from "./agent-request-words.tsx";
 import { Approval } from "./approval.tsx";
 import { PlanCard } from "./call.tsx";
@@ -19,7 +18,7 @@ import { Approvals, Waiting } from "./waiting.tsx";
 import { Asked, Deadline, Facts } from "./parts.tsx";
 import { Emphasised, Prose } from "../parts/prose.tsx";
 import { isFree, ownPress } from "./pressed.ts";
-import { useAsk } from "./queries.ts";
+import { useAsk, useInboxTitle } from "./queries.ts";
 import { Reply } from "./reply.tsx";
 import { runIn } from "./run-place.ts";
 import { text } from "./text.ts";
@@ -44,7 +43,7 @@ export function Ask(place: Place) {
 /** One ask, in whatever state it is for the person in front of it. */
 function OneAsk({ id, next, before }: Place) {
   const { data: ask, error, refetch } = useAsk(id);
-  useTitle(ask ? headOf(ask) : text.title);
+  useInboxTitle(ask ? headOf(ask) : text.title);
   useEffect(() => void Outcome.load(), []);
 
   const [state, view] = ((): [string, ComponentChildren] => {

@@ -12,7 +12,7 @@ import { Loading, Notice } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { codeOf } from "../queries.ts";
 import { queries, useQuery } from "../query/query.ts";
-import { useTitle } from "../title.ts";
+import { useInboxTitle } from "./queries.ts";
 import { inbox } from "./api.ts";
 import { Arguments } from "./arguments/arguments.tsx";
 import askStyles from "./ask.module.css";
@@ -96,7 +96,7 @@ function useShown(id: string) {
 export function BatchOfCalls({ id, next }: { id: string; next: string | undefined }) {
   const table = useShown(id);
   const { shown, waiting, isTicked, tick, arrived, isNone } = table;
-  useTitle(shown ? text.title(shown.calls.length, shown.fn) : inboxText.title);
+  useInboxTitle(shown ? text.title(shown.calls.length, shown.fn) : inboxText.title);
   if (isNone && !shown) {
     return (
       <article class={`${questionStyles.frame} ${askStyles.frame}`} tabIndex={-1} data-focus>

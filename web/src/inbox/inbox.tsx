@@ -8,13 +8,12 @@ import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { SignOut } from "../parts/sign-out.tsx";
 import { isSignedOut, useSession } from "../session.ts";
-import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./inbox.module.css";
 import { batchIn, isAt } from "./entries.ts";
 import { List, useSearch, useShown } from "./list.tsx";
 import { pressed } from "./pressed.ts";
-import { decided, useArrivals, useLiveInbox } from "./queries.ts";
+import { decided, useArrivals, useInboxTitle, useLiveInbox } from "./queries.ts";
 import { talkIn } from "./talk/path.ts";
 import { text } from "./text.ts";
 import type { ListedAsk, WholeAsk } from "./wire.ts";
@@ -35,7 +34,6 @@ if (wide.get() || location.pathname !== "/inbox") loadAsk();
 /** The inbox of the person who is signed in: the list, one ask, or on a wide screen both side by side. */
 export default function Inbox({ id }: { id?: string }) {
   const session = useSession();
-  useTitle(text.title);
   if (session.data) return <InboxScreen id={id} name={session.data.person.name} />;
   return (
     <div class={roomStyles.list}>
@@ -53,6 +51,7 @@ export default function Inbox({ id }: { id?: string }) {
 }
 
 function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
+  useInboxTitle(text.title);
   const isWide = wide.use();
   const [, go] = useLocation();
   const { tab, rows = [], entries, isToShow, show, hasNextPage, fetchNextPage } = useShown();
@@ -86,9 +85,8 @@ function InboxScreen({ id, name }: { id: string | undefined; name: string }) {
   const next = useBelow(id, tab === "open" ? rows : []);
   const before = useOnward(id, next);
   const below = entries[entries.findIndex((one) => one.place === id) + 1]?.place;
-  const hasPressed = pressed.use() !== null;
   useEffect(() => void UndoBar.load(), []);
-  const undo = hasPressed && <UndoBar />;
+  const undo = pressed.use() !== null && <UndoBar />;
   const detail = id !== undefined && detailOf(id, { next, before, below });
   if (!isWide && detail) {
     return (

@@ -17,16 +17,20 @@ export function handedBy({ name, note, away_until: until }: NonNullable<WholeAsk
   return until === null ? text.handedBy(name, note) : text.awayUntil(name, day(until));
 }
 
-/** A deadline, counted down. */
+const SOON_MS = 3_600_000;
+const LAST_MS = 300_000;
+
+/** A deadline, counted down: amber within its last hour, red within the last five minutes. */
 export function Deadline({ until }: { until: string | null }) {
   return until === null ? <span>{text.noDeadline}</span> : <Left until={until} />;
 }
 
 function Left({ until }: { until: string }) {
   const at = Date.parse(until);
+  const leftMs = at - useServerNow(at);
   return (
-    <time dateTime={until} class="time-left">
-      {text.left(at - useServerNow(at))}
+    <time dateTime={until} class={`time-left ${leftMs < LAST_MS ? styles.last : leftMs < SOON_MS ? styles.soon : ""}`}>
+      {text.left(leftMs)}
     </time>
   );
 }

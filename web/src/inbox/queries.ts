@@ -3,7 +3,9 @@ import { queries, useQuery } from "../query/query.ts";
 import { useInfiniteQuery } from "../query/pages.ts";
 import { useEffect, useRef } from "preact/hooks";
 import { announce } from "../parts/announcer.tsx";
+import { number } from "../format.ts";
 import { createStore } from "../store.ts";
+import { useTitle } from "../title.ts";
 import { inbox } from "./api.ts";
 import type { Tab } from "./chosen.ts";
 import { text } from "./text.ts";
@@ -95,6 +97,13 @@ async function followInbox(signal: AbortSignal): Promise<void> {
   } catch {
     // Let go of, or signed out: what is on screen is read again when it is looked at.
   }
+}
+
+/** Gives the document a title with the number of asks that wait before it, and the app's icon the same number. */
+export function useInboxTitle(title: string): void {
+  const waiting = useInbox("open").counts?.all ?? 0;
+  useTitle(waiting > 0 ? `(${number(waiting)}) ${title}` : title);
+  useEffect(() => void navigator.setAppBadge?.(waiting).catch(() => {}), [waiting]);
 }
 
 /** Says when something has come that was not there before. */
