@@ -147,7 +147,9 @@ const ruleChange = {
   from: text(0, 80).describe("The digest of the file that was read."),
   do: z.enum(["replace", "add", "remove"]),
   place: z.int().min(0).max(2000).describe("The place of the rule in the file, from 0."),
-  rule: text(0, 100_000).describe("The rule as YAML, without a dash in front; left out where it is removed.").optional(),
+  rule: text(0, 100_000)
+    .describe("The rule as YAML, without a dash in front; left out where it is removed.")
+    .optional(),
 };
 
 export const RulePreviewBody = z.object({ ...ruleChange, since_s: sinceSeconds }).meta({ id: "RulePreview" });

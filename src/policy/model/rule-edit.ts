@@ -74,7 +74,9 @@ function readRule(rule: string): ReadYaml {
     const read = readYaml(rule.trim(), POLICY_LIMITS);
     const { value } = read;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return read;
-    throw refuseFields([fault("rule", "rule must be one rule: members as id, when and decision, without a dash in front")]);
+    throw refuseFields([
+      fault("rule", "rule must be one rule: members as id, when and decision, without a dash in front"),
+    ]);
   } catch (error) {
     if (!(error instanceof BadYaml)) throw error;
     throw refuseFields([fault("rule", `line ${error.line}: ${error.message}`)]);

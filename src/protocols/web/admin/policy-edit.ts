@@ -3,13 +3,7 @@ import { previewRule, readEditable, saveRule } from "../../../policy/edit-file.t
 import type { RuleChange } from "../../../policy/model/rule-edit.ts";
 import { loadPolicy } from "../../../policy/model/text.ts";
 import { ErrorBody } from "../../../wire/error.ts";
-import {
-  RulePreviewBody,
-  RuleSaveBody,
-  WirePolicyFile,
-  WireRulePreview,
-  WireRuleSaved,
-} from "../../../wire/policy.ts";
+import { RulePreviewBody, RuleSaveBody, WirePolicyFile, WireRulePreview, WireRuleSaved } from "../../../wire/policy.ts";
 import type { Door, DoorContext } from "../../http/door.ts";
 import { jsonReply } from "../../http/json-reply.ts";
 import { administrator } from "../../http/principals.ts";
