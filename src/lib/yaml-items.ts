@@ -83,7 +83,7 @@ function withFirst(text: string, key: string, { item, newline }: { item: string;
   if (!pair) return `${text}${text === "" || text.endsWith("\n") ? "" : newline}${key}:${lines}${newline}`;
   const { value } = pair;
   const [from = 0, to = 0] = (value as { range?: readonly number[] } | null)?.range ?? [];
-  // What stands in its place, as [] or null; nothing where the key stands alone.
+  // An empty list or null stands in its place; nothing where the key stands alone.
   if (to > from) return text.slice(0, from).trimEnd() + lines + text.slice(to);
   const [, keyEnd = 0] = (pair.key as { range?: readonly number[] }).range ?? [];
   const end = text.indexOf("\n", keyEnd);

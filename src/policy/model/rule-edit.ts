@@ -83,7 +83,7 @@ function readRule(rule: string): ReadYaml {
   }
 }
 
-/** What the file with the change must say, so that a layout which the change does not fit never goes unseen. */
+/** The values that the changed file must have, so that no layout makes more of a change than it is. */
 interface Expected {
   before: Record<string, unknown>;
   place: number;
