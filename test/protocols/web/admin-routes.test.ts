@@ -115,7 +115,7 @@ for (const on of ONE_DATABASE) {
       const a2h = A2H_ROUTES.map(([method, path, body]) => [method, `/humanlayer/v1${path}`, body] as const);
       for (const [method, path, body] of [...ROUTES, ...a2h]) {
         const about = `${method} ${path}`;
-        const allowed = [200, 201, 204, 400, 404, 422];
+        const allowed = [200, 201, 204, 400, 404, 409, 422];
         assert.ok(allowed.includes((await asAdmin(method, path, body)).status), `${about}: an admin's session`);
         for (const [scope, shown] of keys) {
           const { status } = await call(method, path, shown, body);

@@ -99,42 +99,28 @@ function Form({ file, edited, onDone }: { file: PolicyFile; edited: Edited; onDo
     event.preventDefault();
     void show.run("edit");
   };
-  const change = (value: string): void => {
-    setShown(null);
-    setWords(value);
-  };
   return (
     <div ref={top}>
       <form onSubmit={submit}>
         <Wrong error={error} isMoved={isMoved} />
         {edited.isNew && (
-          <SelectField
-            label={text.edit.place}
+          <Place
+            file={file}
             value={place}
-            options={[
-              ...file.rules.map((rule, at) => ({ value: String(at), label: text.edit.before(nameOf(rule, at)) })),
-              { value: String(file.rules.length), label: text.edit.last },
-            ]}
             onChoose={(value) => {
               setShown(null);
               setPlace(value);
             }}
           />
         )}
-        <TextField label={text.edit.rule} hint={text.edit.ruleHint} value={words} rows={8} onInput={change} />
-        <div class={styles.actions}>
-          <button type="submit" class="primary" aria-disabled={show.isBusy}>
-            {show.isBusy ? text.replay.looking : text.edit.preview}
-          </button>
-          {!edited.isNew && (
-            <button type="button" aria-disabled={show.isBusy} onClick={() => void show.run("remove")}>
-              {text.edit.remove}
-            </button>
-          )}
-          <button type="button" class="quiet" onClick={onDone}>
-            {text.edit.back}
-          </button>
-        </div>
+        <TextField
+          label={text.edit.rule}
+          hint={text.edit.ruleHint}
+          value={words}
+          rows={8}
+          onInput={(value) => (setShown(null), setWords(value))}
+        />
+        <Buttons isNew={edited.isNew} show={show} onDone={onDone} />
       </form>
       <div role="status">{shown && <Change by={shown.by} />}</div>
       {shown && (
@@ -142,6 +128,43 @@ function Form({ file, edited, onDone }: { file: PolicyFile; edited: Edited; onDo
           <ActionButton action={{ ...save, error: null }} label={text.edit.save} kind="primary" />
         </div>
       )}
+    </div>
+  );
+}
+
+function Place({ file, value, onChoose }: { file: PolicyFile; value: string; onChoose: (value: string) => void }) {
+  return (
+    <SelectField
+      label={text.edit.place}
+      value={value}
+      options={[
+        ...file.rules.map((rule, at) => ({ value: String(at), label: text.edit.before(nameOf(rule, at)) })),
+        { value: String(file.rules.length), label: text.edit.last },
+      ]}
+      onChoose={onChoose}
+    />
+  );
+}
+
+function Buttons(props: {
+  isNew: boolean;
+  show: { isBusy: boolean; run(kind: "edit" | "remove"): Promise<void> };
+  onDone: () => void;
+}) {
+  const { isNew, show, onDone } = props;
+  return (
+    <div class={styles.actions}>
+      <button type="submit" class="primary" aria-disabled={show.isBusy}>
+        {show.isBusy ? text.replay.looking : text.edit.preview}
+      </button>
+      {!isNew && (
+        <button type="button" aria-disabled={show.isBusy} onClick={() => void show.run("remove")}>
+          {text.edit.remove}
+        </button>
+      )}
+      <button type="button" class="quiet" onClick={onDone}>
+        {text.edit.back}
+      </button>
     </div>
   );
 }

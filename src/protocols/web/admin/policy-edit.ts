@@ -17,7 +17,12 @@ const changes = { 400: ErrorBody, 409: ErrorBody, ...ADMIN_REFUSALS } as const;
 
 /** Mounts the routes that read the policy file to edit it, show a change of one rule, and save it as it was shown. */
 export function editRoutes(app: Door, door: DoorContext): void {
-  const { ctx, policy: file, config } = door;
+  lookingRoutes(app, door);
+  savingRoute(app, door);
+}
+
+function lookingRoutes(app: Door, door: DoorContext): void {
+  const { ctx, config } = door;
   const path = config.relay.policyFile;
 
   app.get(
@@ -60,6 +65,11 @@ export function editRoutes(app: Door, door: DoorContext): void {
       } satisfies WireRulePreview;
     },
   );
+}
+
+function savingRoute(app: Door, door: DoorContext): void {
+  const { ctx, policy: file, config } = door;
+  const path = config.relay.policyFile;
 
   app.post(
     "/admin/policy/file",
