@@ -64,6 +64,14 @@ function Fixed({ file: { fixed, servers, path } }: { file: PolicyFile }) {
   );
 }
 
+function Save({ action }: { action: Parameters<typeof ActionButton>[0]["action"] }) {
+  return (
+    <div class={styles.actions}>
+      <ActionButton action={action} label={text.edit.save} kind="primary" />
+    </div>
+  );
+}
+
 /** The words of a rule stay until the change is saved or left, whatever the server says. */
 function Form({ file, edited, onDone }: { file: PolicyFile; edited: Edited; onDone: () => void }) {
   const [words, setWords] = useState(edited.isNew ? NEW_RULE : (file.rules[edited.place] ?? ""));
@@ -95,13 +103,9 @@ function Form({ file, edited, onDone }: { file: PolicyFile; edited: Edited; onDo
   }, [isMoved]);
   // A new rule fits into any file; one of the file may stand elsewhere in the new one.
   if (isMoved && edited.isNew && from !== file.digest) setFrom(file.digest);
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    void show.run("edit");
-  };
   return (
     <div ref={top}>
-      <form onSubmit={submit}>
+      <form onSubmit={(event) => (event.preventDefault(), void show.run("edit"))}>
         <Wrong error={error} isMoved={isMoved} />
         {edited.isNew && (
           <Place
@@ -123,11 +127,7 @@ function Form({ file, edited, onDone }: { file: PolicyFile; edited: Edited; onDo
         <Buttons isNew={edited.isNew} show={show} onDone={onDone} />
       </form>
       <div role="status">{shown && <Change by={shown.by} />}</div>
-      {shown && (
-        <div class={styles.actions}>
-          <ActionButton action={{ ...save, error: null }} label={text.edit.save} kind="primary" />
-        </div>
-      )}
+      {shown && <Save action={{ ...save, error: null }} />}
     </div>
   );
 }
