@@ -121,6 +121,8 @@ export const REFUSALS = {
     kind: "not_found",
     says: "There is no such permanent permission, proposal or learned rule.",
   },
+  policy_file_changed: { kind: "conflict", says: "The policy file changed meanwhile; look at it again." },
+  policy_file_fixed: { kind: "conflict", says: "This server cannot change its policy file." },
   not_grantable: { kind: "conflict", says: "This cannot be allowed for good: it does not say what would be done." },
   store_unavailable: { kind: "unavailable", says: "Try again shortly." },
   store_full: {

@@ -48,6 +48,8 @@ export type NamedErrorCode =
   | "NOT_ASKED"
   | "NOT_COUNTED"
   | "NOT_GRANTABLE"
+  | "POLICY_FILE_CHANGED"
+  | "POLICY_FILE_FIXED"
   | "REPO_NOT_FOUND"
   | "REVIEW_CONFLICT"
   | "SECRET_DETECTED"

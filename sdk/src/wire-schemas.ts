@@ -153,6 +153,11 @@ export type {
 export type {
   PolicyReplayBody as PolicyReplay,
   PolicySuggestBody as PolicySuggest,
+  RulePreviewBody as RulePreview,
+  RuleSaveBody as RuleSave,
+  WirePolicyFile as PolicyFile,
+  WireRulePreview as RulePreviewed,
+  WireRuleSaved as RuleSaved,
   PolicyTestBody as PolicyTest,
   WireEndedGrant as EndedGrant,
   WirePolicyReplay as PolicyReplayed,

@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { loopErrors } from "../core/loops/errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
@@ -8,6 +7,7 @@ import { printable } from "../lib/printable.ts";
 import { openAnnounced, type Announced } from "../policy/loops/announce.ts";
 import { openFollowPolicy } from "../policy/loops/follow.ts";
 import { openPolicyFile, type PolicyFile } from "../responders/policy/policy-file.ts";
+import { serverName } from "../policy/server-name.ts";
 import { transact } from "../core/store/transact.ts";
 import { tellAdminsIn } from "../requests/create/tell-admins.ts";
 
@@ -24,7 +24,7 @@ export async function openPolicy(ctx: Context, config: Config): Promise<PolicyFi
 
 /** Opens what the servers on one store know of each other's policies. */
 export function announcePolicy(ctx: Context, config: Config, file: PolicyFile): Announced {
-  return openAnnounced(ctx, { name: `${hostname()}, ${config.relay.policyFile}`, policy: () => file.current() });
+  return openAnnounced(ctx, { name: serverName(config.relay.policyFile), policy: () => file.current() });
 }
 
 /** Returns, as the rest of a sentence, which policy is in force while the file is not. */

@@ -143,6 +143,53 @@ export const WirePolicyReplay = z
   .meta({ id: "PolicyReplayed", description: "How a policy would decide recorded function calls." });
 export type WirePolicyReplay = z.output<typeof WirePolicyReplay>;
 
+const ruleChange = {
+  from: text(0, 80).describe("The digest of the file that was read."),
+  do: z.enum(["replace", "add", "remove"]),
+  place: z.int().min(0).max(2000).describe("The place of the rule in the file, from 0."),
+  rule: text(0, 100_000)
+    .describe("The rule as YAML, without a dash in front; left out where it is removed.")
+    .optional(),
+};
+
+export const RulePreviewBody = z.object({ ...ruleChange, since_s: sinceSeconds }).meta({ id: "RulePreview" });
+export type RulePreviewBody = z.output<typeof RulePreviewBody>;
+
+export const RuleSaveBody = z
+  .object({ ...ruleChange, shown: text(0, 80).describe("The digest of the text that the preview showed.") })
+  .meta({ id: "RuleSave" });
+export type RuleSaveBody = z.output<typeof RuleSaveBody>;
+
+export const WirePolicyFile = z
+  .object({
+    path: z.string(),
+    digest: z.string().describe("SHA-256 of the file; empty without one"),
+    fixed: z
+      .enum(["missing", "mistake", "read_only", "other_servers"])
+      .nullable()
+      .describe("The reason for which the file cannot be changed here"),
+    servers: z.array(z.string()).describe("The other servers, which read files of their own"),
+    rules: z.array(z.string()).describe("Each rule as it stands in the file, in its order"),
+  })
+  .meta({ id: "PolicyFile", description: "The policy file as it can be edited." });
+export type WirePolicyFile = z.output<typeof WirePolicyFile>;
+
+export const WireRulePreview = z
+  .object({
+    rule: z.string().describe("The name of the rule that changes"),
+    shown: z.string().describe("The digest of the new text, which saving needs"),
+    diff: z.string().describe("The file before and after, as a unified diff"),
+    before: WirePolicyReplay.describe("How the rules in the file decide recorded calls"),
+    after: WirePolicyReplay.describe("How the new rules would decide them"),
+  })
+  .meta({ id: "RulePreviewed", description: "A change of one rule that is not stored." });
+export type WireRulePreview = z.output<typeof WireRulePreview>;
+
+export const WireRuleSaved = z
+  .object({ rule: z.string(), digest: z.string(), policy_version: z.string() })
+  .meta({ id: "RuleSaved", description: "A change of one rule that is in the policy file, and in force." });
+export type WireRuleSaved = z.output<typeof WireRuleSaved>;
+
 export const PolicySuggestBody = z.object({ since_s: sinceSeconds }).meta({ id: "PolicySuggest" });
 export type PolicySuggestBody = z.output<typeof PolicySuggestBody>;
 

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { it } from "node:test";
+import { createKey } from "../../src/access/create-key.ts";
 import { changeRole } from "../../src/access/change-role.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { decideRequest } from "../../src/requests/decide/decide.ts";
 import { responderOf } from "../../src/requests/decide/decider.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { launchBrowser } from "./chromium.ts";
+import { accepted, callBody } from "../support/a2h.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
 import { visit } from "./visitor.ts";
@@ -115,4 +117,43 @@ it("proposes rules from what people approved, and tries the file with the ticked
   await page.getByRole("button", { name: "Try on these calls" }).tap();
   await page.getByText("7 calls: 3 allowed, 0 refused, 4 for people.").waitFor();
   assert.equal(readFileSync(world.config.relay.policyFile, "utf8"), FILE);
+});
+
+it("edits a rule: a mistake keeps the words, then the change is shown, saved, listed and in force", async () => {
+  await using world = await openInboxWorld();
+  const { ctx } = world.server;
+  const refunds = "id: refunds\n    when: { fn: refund }\n    decision: ESCALATE";
+  const before = `# The shop.\nversion: 1\nrules:\n  - ${refunds}\n`;
+  writeFileSync(world.config.relay.policyFile, before);
+  await world.server.reload();
+  const cy = await nameSomebody(world, "Cy Vann");
+  await changeRole(ctx, { person: cy.id, role: "admin" }, { kind: "server", id: "test" });
+  await using browser = await launchBrowser();
+  await using visitor = await cy.visit(browser, { screen: "phone" });
+  const { page } = visitor;
+  await page.goto("/console/policy");
+  await page.getByRole("button", { name: "Edit refunds" }).tap();
+  const words = page.getByLabel("The rule as YAML");
+  await words.fill("id: refunds\nwhen: { fn: refund }\ndecision: SAY");
+  await page.getByRole("button", { name: "Show the change" }).tap();
+  const wrong = page.getByRole("alert").filter({ hasText: "Nothing was saved" });
+  await wrong.getByText(/line 3: decision must be/).waitFor();
+  assert.match(await words.inputValue(), /SAY/);
+  await words.fill("id: refunds\nwhen: { fn: refund }\ndecision: DENY");
+  await page.getByRole("button", { name: "Show the change" }).tap();
+  await page.getByRole("region", { name: "The change of the file" }).getByText("decision: DENY").waitFor();
+  assert.equal(readFileSync(world.config.relay.policyFile, "utf8"), before);
+  await page.getByRole("button", { name: "Save this change" }).tap();
+  await words.waitFor({ state: "detached" });
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: /^Deny.*refunds/ })
+    .first()
+    .waitFor();
+  assert.equal(readFileSync(world.config.relay.policyFile, "utf8"), before.replace("ESCALATE", "DENY"));
+  const { text: key } = await createKey(ctx, { name: "support", scope: "agent" });
+  const headers = { authorization: `Bearer ${key}` };
+  const call = { headers, body: callBody({ fn: "refund" }) };
+  const { status } = accepted(await world.call("POST", "/humanlayer/v1/function_calls", call));
+  assert.equal(status.approved, false);
 });

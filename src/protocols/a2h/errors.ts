@@ -254,6 +254,8 @@ const CODES: Partial<Record<RefusalCode, Print>> = {
   task_not_ended: invalid,
   task_over: invalid,
   task_ending: invalid,
+  policy_file_changed: invalid,
+  policy_file_fixed: invalid,
   not_grantable: invalid,
 };
 

@@ -45,6 +45,8 @@ export interface DoorPolicy {
   state(): "ok" | "stale" | "missing";
   /** The fault of the file; null while it has no fault. */
   problem(): string | null;
+  /** The file holds what `change` made of its text, and it is in force here. */
+  edit(change: (text: string) => Promise<string>): Promise<void>;
 }
 
 /** One attempt's work, as its commits have it. */

@@ -67,6 +67,8 @@ const CODES: Partial<Record<RefusalCode, Wire>> = {
   review_conflict: [409, "REVIEW_CONFLICT"],
   task_not_ended: [409, "TASK_NOT_ENDED"],
   task_over: [409, "TASK_OVER"],
+  policy_file_changed: [409, "POLICY_FILE_CHANGED"],
+  policy_file_fixed: [409, "POLICY_FILE_FIXED"],
   not_grantable: [409, "NOT_GRANTABLE"],
   headers_too_large: [431, "PAYLOAD_TOO_LARGE"],
   task_ending: [503, "TASK_ENDING"],

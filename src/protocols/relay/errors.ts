@@ -137,6 +137,8 @@ export const sendRelayError = errorSender({
     task_not_ended: invalid,
     task_over: invalid,
     task_ending: invalid,
-    not_grantable: invalid,
+    policy_file_changed: invalid,
+  policy_file_fixed: invalid,
+  not_grantable: invalid,
   },
 });

@@ -35,6 +35,9 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["GET", "/admin/policy"],
   ["POST", "/admin/policy/test", { action: "write" }],
   ["POST", "/admin/policy/suggest", { since_s: 60 }],
+  ["GET", "/admin/policy/file"],
+  ["POST", "/admin/policy/file/preview", { from: "", do: "remove", place: 0, since_s: 60 }],
+  ["POST", "/admin/policy/file", { from: "", do: "remove", place: 0, shown: "" }],
   ["POST", "/admin/policy/reload"],
   ["POST", "/admin/policy/proposals/nobody/accept"],
   ["POST", "/admin/policy/proposals/nobody/dismiss"],
@@ -115,7 +118,7 @@ for (const on of ONE_DATABASE) {
       const a2h = A2H_ROUTES.map(([method, path, body]) => [method, `/humanlayer/v1${path}`, body] as const);
       for (const [method, path, body] of [...ROUTES, ...a2h]) {
         const about = `${method} ${path}`;
-        const allowed = [200, 201, 204, 400, 404, 422];
+        const allowed = [200, 201, 204, 400, 404, 409, 422];
         assert.ok(allowed.includes((await asAdmin(method, path, body)).status), `${about}: an admin's session`);
         for (const [scope, shown] of keys) {
           const { status } = await call(method, path, shown, body);

@@ -16,6 +16,7 @@ import {
   TextField,
   useAction,
 } from "./parts.tsx";
+import { later } from "../parts/later.tsx";
 import { Trial } from "./replay.tsx";
 import { useNames } from "./queries.ts";
 import * as api from "./relay/api.ts";
@@ -24,6 +25,12 @@ import { text } from "./relay/text.ts";
 import type { Grant, Policy, PolicyWords, Proposal, Rule } from "./relay/wire.ts";
 
 const ASK_TYPES = ["CLARIFICATION", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL", "CHOICE"] as const;
+
+/** Loaded by itself: most who read the rules do not edit them. */
+const RuleEditor = later(
+  async () => (await import("./rule-editor.tsx")).RuleEditor,
+  () => Loading({ rows: 2 }),
+);
 
 /** The policy: what agents may do without asking, proposed rules, permanent permissions, and a way to try it. */
 export function PolicyPage() {
@@ -53,6 +60,7 @@ export function PolicyPage() {
       </div>
       <Proposals />
       <Rules policy={data} />
+      <RuleEditor />
       <Grants />
       <Tester />
       {data.text !== null && <Trial file={data.text} />}

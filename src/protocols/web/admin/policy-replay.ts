@@ -43,6 +43,11 @@ export function replayRoute(app: Door, door: DoorContext): void {
  */
 async function replayBody(door: DoorContext, { text, since_s }: PolicyReplayBody): Promise<WirePolicyReplay> {
   const policy = text === undefined ? door.policy.current().policy : await readText(text);
+  return replayed(door, policy, since_s);
+}
+
+/** Returns how a policy would decide the newest recorded calls. */
+export async function replayed(door: DoorContext, policy: Policy, since_s: number): Promise<WirePolicyReplay> {
   const which = { sinceMs: since_s * 1000, most: MOST_CALLS };
   const { calls, more, decisions, matched, contradictions, newest } = await replayPolicy(door.ctx, policy, which);
   return {

@@ -22,6 +22,7 @@ import { type Language, languageOf } from "../../../requests/model/sentence-word
 import { Refusal } from "../../../refusals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
 import { parseBody } from "../../http/body.ts";
+import { editRoutes } from "./policy-edit.ts";
 import { replayRoute } from "./policy-replay.ts";
 import { suggestRoute } from "./policy-suggest.ts";
 import {
@@ -66,6 +67,7 @@ export function adminPolicyRoutes(door: DoorContext): (app: Door) => Promise<voi
     tryingRoutes(app, door);
     replayRoute(app, door);
     suggestRoute(app, door);
+    editRoutes(app, door);
     changingRoutes(app, door);
   };
 }

@@ -138,6 +138,23 @@ export async function replayPolicy(body: wire.PolicyReplay): Promise<wire.Policy
   return connection.call("POST", "/admin/policy/replay", { body });
 }
 
+/** The rules of the policy file as they stand in it. */
+export function usePolicyFile() {
+  return useQuery({
+    queryKey: ["console", "policy", "file"],
+    queryFn: ({ signal }) => connection.call<wire.PolicyFile>("GET", "/admin/policy/file", { signal }),
+    staleTime: FRESH_MS,
+  });
+}
+
+export async function previewRule(body: wire.RulePreview): Promise<wire.RulePreviewed> {
+  return connection.call("POST", "/admin/policy/file/preview", { body });
+}
+
+export async function saveRule(body: wire.RuleSave): Promise<wire.RuleSaved> {
+  return connection.call("POST", "/admin/policy/file", { body });
+}
+
 export async function suggestRules(body: wire.PolicySuggest): Promise<wire.PolicySuggested> {
   return connection.call("POST", "/admin/policy/suggest", { body });
 }

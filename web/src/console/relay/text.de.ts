@@ -259,6 +259,37 @@ export const text: RelayTexts = {
       `Sie steht unten. Probieren Sie sie an gespeicherten Aufrufen aus, und schreiben Sie sie dann in ${path}.`,
   },
 
+  edit: {
+    title: "Regeln bearbeiten",
+    hint: "Eine Änderung kommt in die Richtliniendatei des Servers; deren Kommentare bleiben. Sie sehen sie, bevor sie gilt.",
+    failed: "Die Richtliniendatei konnte nicht gelesen werden",
+    fixed: {
+      missing: "Auf diesem Server gibt es keine Richtliniendatei; Regeln lassen sich hier nicht bearbeiten.",
+      mistake:
+        "Die Richtliniendatei hat einen Fehler. Ist er auf dem Server behoben, lassen sich Regeln hier bearbeiten.",
+      read_only: "Dieser Server darf seine Richtliniendatei nicht schreiben; Regeln lassen sich hier nicht bearbeiten.",
+      other_servers: "Andere Server haben eigene Richtliniendateien. Ändern Sie die Datei auf jedem von ihnen:",
+    },
+    edit: (rule: string) => `${rule} bearbeiten`,
+    add: "Regel hinzufügen",
+    place: "Platz in der Datei",
+    last: "Am Ende",
+    before: (rule: string) => `Vor ${rule}`,
+    rule: "Die Regel als YAML",
+    ruleHint: "Ihre Angaben, etwa id, when, decision und reason, ohne Strich davor.",
+    preview: "Änderung zeigen",
+    remove: "Die Datei ohne sie zeigen",
+    back: "Zurück zu den Regeln",
+    wrong: "Nichts wurde gespeichert. Bitte beheben Sie das:",
+    change: "Die Änderung der Datei",
+    past: "Aufgezeichnete Aufrufe von 7 Tagen nach den bisherigen Regeln:",
+    after: "Nach den neuen Regeln:",
+    save: "Diese Änderung speichern",
+    saved: (rule: string) => `Gespeichert und in Kraft: ${rule}`,
+    moved:
+      "Die Datei wurde inzwischen geändert. Ihre Worte sind noch da: Sehen Sie die Regeln an, dann zeigen Sie die Änderung erneut.",
+  },
+
   replay: {
     title: "An gespeicherten Aufrufen ausprobieren",
     hint: "Wie eine Regeldatei die Funktionsaufrufe der letzten Tage entscheiden würde. Nichts gilt, nichts wird gespeichert. Was gelten soll, kommt in die Datei.",

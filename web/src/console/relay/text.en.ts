@@ -252,6 +252,36 @@ export const text = {
     taken: (path: string) => `It stands below. Try it on recorded calls, then put it into ${path}.`,
   },
 
+  edit: {
+    title: "Edit the rules",
+    hint: "A change goes into the policy file of the server, which keeps its comments. You see it before it counts.",
+    failed: "The policy file could not be read",
+    fixed: {
+      missing: "There is no policy file on this server, so rules cannot be edited here.",
+      mistake: "The policy file has a mistake. Mend it on the server; then rules can be edited here.",
+      read_only: "This server may not write its policy file, so rules cannot be edited here.",
+      other_servers: "Other servers have policy files of their own. Change the file on each of them:",
+    },
+    edit: (rule: string) => `Edit ${rule}`,
+    add: "Add a rule",
+    place: "Place in the file",
+    last: "At the end",
+    before: (rule: string) => `Before ${rule}`,
+    rule: "The rule as YAML",
+    ruleHint: "Its members, such as id, when, decision and reason, without a dash in front.",
+    preview: "Show the change",
+    remove: "Show the file without it",
+    back: "Back to the rules",
+    wrong: "Nothing was saved. Please mend this:",
+    change: "The change of the file",
+    past: "Recorded calls of 7 days by the rules so far:",
+    after: "By the new rules:",
+    save: "Save this change",
+    saved: (rule: string) => `Saved and in force: ${rule}`,
+    moved:
+      "The file changed meanwhile. Your words are kept: look at the rules as they are now, then show the change again.",
+  },
+
   replay: {
     title: "Try it on recorded calls",
     hint: "How a policy file would decide the function calls of the last days. Nothing counts, and nothing is stored. Put what you want in force into the file.",

@@ -12,6 +12,7 @@ export type {
   JobEvent,
   JobLine,
   LateAnswer,
+  PolicyFile,
   PolicyReplay,
   PolicyReplayed,
   PolicyReport as Policy,
@@ -20,6 +21,10 @@ export type {
   PolicyVerdict,
   Proposal,
   Rule,
+  RulePreview,
+  RulePreviewed,
+  RuleSave,
+  RuleSaved,
   WholeAsk,
   WholeJob as Job,
 } from "@parley/sdk/admin";
