@@ -1,4 +1,4 @@
--- The tables of a store, schema 51, as SQLite has them. Times are epoch milliseconds, `…_json` and most
+-- The tables of a store, schema 52, as SQLite has them. Times are epoch milliseconds, `…_json` and most
 -- long texts are JSON. PostgreSQL has the same tables: INTEGER is BIGINT, TEXT is TEXT COLLATE "C", and a counted
 -- primary key is an identity. Written by scripts/schema.mjs; a test holds it equal to the migrations.
 
@@ -107,6 +107,7 @@ CREATE TABLE asks (
   question_id TEXT
 ) STRICT;
 CREATE INDEX asks_by_decision_key ON asks (decision_key) WHERE decision_key IS NOT NULL;
+CREATE INDEX asks_ended ON asks (ended_at, ask_id) WHERE ended_at IS NOT NULL;
 CREATE INDEX asks_joined ON asks (joined_to) WHERE joined_to IS NOT NULL;
 CREATE INDEX asks_of_addressed ON asks (addressed_id) WHERE addressed_id IS NOT NULL;
 CREATE INDEX asks_pending ON asks (status, expires_at);

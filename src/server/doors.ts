@@ -17,6 +17,7 @@ import { relay } from "../protocols/relay/relay.ts";
 import { adminAccessRoutes } from "../protocols/web/admin/access-routes.ts";
 import { adminDecisionRoutes } from "../protocols/web/admin/decision-routes.ts";
 import { adminPolicyRoutes } from "../protocols/web/admin/policy-routes.ts";
+import { adminActivityRoutes } from "../protocols/web/admin/activity-routes.ts";
 import { adminStateRoutes } from "../protocols/web/admin/state-routes.ts";
 import { adminTaskRoutes } from "../protocols/web/admin/task-routes.ts";
 import { conversationRoutes } from "../protocols/web/inbox/conversation-routes.ts";
@@ -60,6 +61,7 @@ export const DOORS: readonly OpenDoor[] = [
   ({ door }) => conversationRoutes(door),
   ({ door }) => adminAccessRoutes(door),
   ({ door }) => adminStateRoutes(door),
+  ({ door }) => adminActivityRoutes(door),
   ({ door }) => adminPolicyRoutes(door),
   ({ door, ctx }) => formerRoutes(door, (requestId) => showToOnlooker(ctx, requestId)),
   ({ door }) => liveRoute(door),

@@ -1,17 +1,18 @@
-/** What was decided, by whom, and when: the rows and the numbers that admins read (spec/security 11). */
+/** What was decided, by whom, and when: the rows and the numbers that admins read (docs/how-to/console.md). */
 import { z } from "zod";
+import { DECIDERS, DECISION_KINDS } from "../core/model/decision-line.ts";
 import { wireMoment } from "./time.ts";
 
-export const ACTIVITY_KINDS = ["question", "request", "ask"] as const;
-export const DECIDERS = ["people", "rule", "model", "nobody", "withdrawn"] as const;
 export const ACTIVITY_SPANS = ["day", "week", "month"] as const;
 
 const kind = z
-  .enum(ACTIVITY_KINDS)
+  .enum(DECISION_KINDS)
   .describe("A question to the crowd, a request to named people, or the ask of an executor.");
 const by = z
   .enum(DECIDERS)
-  .describe("The one who ended it: `rule` is a rule, grant or cached decision; `nobody` is expired or failed.");
+  .describe(
+    "The one who ended it: `rule` is a rule, grant or cached decision; `model` also a service; `nobody` is expired or failed.",
+  );
 
 export const WireDecisionLine = z
   .object({
@@ -24,7 +25,7 @@ export const WireDecisionLine = z
     result: z
       .string()
       .optional()
-      .describe("How it ended, as its kind calls it: `approve`, `answered`, `REJECTED`; absent while it waits."),
+      .describe("How it ended, as its kind calls it: `approved`, `answered`, `REJECTED`; absent while it waits."),
     created_at: wireMoment,
     ended_at: wireMoment.optional(),
     wait_ms: z.int().optional().describe("From its creation to its end."),

@@ -30,6 +30,7 @@ import { freezes } from "./migrations/0048-freezes.ts";
 import { runs } from "./migrations/0049-runs.ts";
 import { askOutcomes } from "./migrations/0050-ask-outcomes.ts";
 import { agentNotes } from "./migrations/0051-agent-notes.ts";
+import { activity } from "./migrations/0052-activity.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -63,6 +64,7 @@ const MIGRATIONS: readonly Migration[] = [
   runs,
   askOutcomes,
   agentNotes,
+  activity,
 ];
 
 /** The oldest schema this program can bring up to its own: that of version 0.1.0. */
