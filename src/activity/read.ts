@@ -46,7 +46,7 @@ export async function readActivity(
   { after, limit }: DecisionPlace,
 ): Promise<ListPage<DecisionLine> & { total: number | undefined; at: number }> {
   const at = await storeNow(db);
-  // What ends at the time of the reading itself may still be under way.
+  // Decisions of the very time of the reading may still be under way.
   const filter = given.isWaiting === true ? given : { ...given, untilMs: Math.min(given.untilMs ?? at, at) };
   const place = { ...(after && { after }), limit: limit + 1 };
   const found = await Promise.all(sourcesOf(filter).map((source) => listDecisionLines(db, source, filter, place)));
@@ -96,7 +96,12 @@ export async function readHours({ db }: Pick<Context, "db">, span: ActivitySpan)
     waitAfter(db, SOURCES, { ...period, by: "people" }, Math.max(Math.ceil(people * share) - 1, 0));
   const [medianMs, p95Ms] = await Promise.all([waitOf(0.5), waitOf(0.95)]);
   return {
-    ...{ at, fromMs, stepMs, medianMs, p95Ms, waiting },
+    at,
+    fromMs,
+    stepMs,
+    medianMs,
+    p95Ms,
+    waiting,
     bars: Array.from({ length: bars }, (_, bar) => sumOf(counts.filter((one) => one.bar === fromMs / stepMs + bar))),
     before: sumOf(before),
   };

@@ -1,4 +1,4 @@
-/** What was decided, by whom, and when: the rows and the numbers that admins read (docs/how-to/console.md). */
+/** Decisions, by whom and when: the rows and the numbers that admins read (docs/how-to/console.md). */
 import { z } from "zod";
 import { DECIDERS, DECISION_KINDS } from "../core/model/decision-line.ts";
 import { wireMoment } from "./time.ts";

@@ -68,7 +68,7 @@ export async function countDecisions(
 ): Promise<DecisionCount[]> {
   const parts = sources.map(({ ended }) => sql`SELECT l.at, l.decided FROM ${ended} l WHERE 1 = 1 ${within(filter)}`);
   // A number in the text divides as an integer.
-  const bar = stepMs === undefined ? sql`0` : raw(`d.at / ${stepMs}`);
+  const bar = stepMs === undefined ? sql`0` : sql`d.at / ${raw(String(stepMs))}`;
   return on.all(
     sql`SELECT ${bar} AS bar, d.decided AS by, count(*) AS count
       FROM (${join(parts, " UNION ALL ")}) d GROUP BY bar, d.decided`,

@@ -24,7 +24,7 @@ const List = z.object({
 });
 const Span = z.object({ span: z.enum(ACTIVITY_SPANS).describe("`day` if left out.").optional() });
 
-/** What was decided, when and by whom, for admins. */
+/** Mounts the routes by which admins read decisions: their list and their numbers. */
 export function adminActivityRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     app.addHook("preValidation", async (http) => parseBody(http));
@@ -67,7 +67,10 @@ async function activityPage(door: DoorContext, http: FastifyRequest): Promise<Wi
   await administrator(door, http);
   const { from, until, state, cursor, kind, by, agent } = http.query as z.output<typeof List>;
   const filter: DecisionFilter = {
-    ...{ kind, by, agent, isWaiting: state === "waiting" },
+    kind,
+    by,
+    agent,
+    isWaiting: state === "waiting",
     fromMs: from === undefined ? undefined : Date.parse(from),
     untilMs: until === undefined ? undefined : Date.parse(until),
   };
@@ -83,7 +86,12 @@ async function activityPage(door: DoorContext, http: FastifyRequest): Promise<Wi
 function lineWire(line: DecisionLine): WireDecisionLine {
   const { id, kind, by, sentence, agent, result, createdAt, endedAt, jobId } = line;
   return {
-    ...{ id, kind, sentence, agent, state: endedAt === null ? "waiting" : "ended", created_at: timeText(createdAt) },
+    id,
+    kind,
+    sentence,
+    agent,
+    state: endedAt === null ? "waiting" : "ended",
+    created_at: timeText(createdAt),
     ...(by !== null && { by }),
     ...(endedAt !== null && { ended_at: timeText(endedAt), wait_ms: endedAt - createdAt }),
     ...(endedAt !== null && result !== null && { result }),
@@ -94,7 +102,10 @@ function lineWire(line: DecisionLine): WireDecisionLine {
 function hoursWire(span: ActivitySpan, hours: Awaited<ReturnType<typeof readHours>>): WireActivityHours {
   const { at, fromMs, stepMs, bars, before, medianMs, p95Ms, waiting } = hours;
   return {
-    ...{ span, at: timeText(at), from: timeText(fromMs), step_ms: stepMs },
+    span,
+    at: timeText(at),
+    from: timeText(fromMs),
+    step_ms: stepMs,
     bars: bars.map((counts, bar) => ({
       from: timeText(fromMs + bar * stepMs),
       until: timeText(Math.min(fromMs + (bar + 1) * stepMs, at)),
