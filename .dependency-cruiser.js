@@ -19,6 +19,7 @@ export const SUBJECTS = [
   "conversations",
   "asks",
   "gate",
+  "activity",
   "tasks",
   "stuck",
   "agents",

@@ -108,6 +108,7 @@ CREATE TABLE asks (
   question_id TEXT
 ) STRICT;
 CREATE INDEX asks_by_decision_key ON asks (decision_key) WHERE decision_key IS NOT NULL;
+CREATE INDEX asks_ended ON asks (ended_at, ask_id) WHERE ended_at IS NOT NULL;
 CREATE INDEX asks_joined ON asks (joined_to) WHERE joined_to IS NOT NULL;
 CREATE INDEX asks_of_addressed ON asks (addressed_id) WHERE addressed_id IS NOT NULL;
 CREATE INDEX asks_pending ON asks (status, expires_at);

@@ -2,6 +2,8 @@ import type { CallOptions, Connection } from "./http.ts";
 import { keyedConnection, type KeyedOptions } from "./keyed.ts";
 import { A2H } from "./outcome.ts";
 import type {
+  ActivityHours,
+  ActivityPage,
   AgentReport,
   AgentState,
   AskingAgentPage,
@@ -13,6 +15,7 @@ import type {
   ChannelState,
   ChannelTest,
   CreatedKey,
+  DecisionLine,
   EnrolledHuman,
   HealthReport,
   KeyList,
@@ -33,6 +36,8 @@ import type {
 } from "./wire-schemas.ts";
 
 export type {
+  ActivityHours,
+  ActivityPage,
   AgentReport,
   AgentState,
   AskingAgentPage,
@@ -48,6 +53,7 @@ export type {
   ChannelState,
   ChannelTest,
   CreatedKey,
+  DecisionLine,
   DecisionPage,
   EndedGrant,
   EnrolledHuman,
@@ -96,6 +102,16 @@ export type {
 
 /** Entries of the record about one ask, of one agent, or of one action. */
 export type AuditFilter = Partial<Pick<AuditEntry, "ask_id" | "agent" | "action">>;
+
+/** Decisions that ended from `from` on and before `until` (RFC 3339), and what else they have in common. */
+export type ActivityFilter = {
+  from?: string | undefined;
+  until?: string | undefined;
+  kind?: DecisionLine["kind"] | undefined;
+  by?: DecisionLine["by"] | undefined;
+  agent?: string | undefined;
+  state?: DecisionLine["state"] | undefined;
+};
 
 /** A list that is read to its end is read in pages of so many. */
 const LONGEST_PAGE = 200;
@@ -256,6 +272,19 @@ export class Admin {
   /** The event of a delivery is sent once more. @throws {ParleyError} `not_found` */
   async retryDelivery(webhook: string, delivery: string, options: CallOptions = {}): Promise<RepeatCount> {
     return this.#connection.call("POST", `${webhookPath(webhook)}/deliveries/${segment(delivery)}/retry`, options);
+  }
+
+  /** Reads one page of what was decided, the newest first; `state: "waiting"` lists what waits. */
+  async activity({
+    signal,
+    ...query
+  }: CallOptions & ActivityFilter & { limit?: number; cursor?: string | undefined } = {}): Promise<ActivityPage> {
+    return this.#connection.call("GET", "/admin/activity", { query, signal });
+  }
+
+  /** Counts the decisions of the last day, week or month, by time and by whom. */
+  async activityHours(span: ActivityHours["span"], options: CallOptions = {}): Promise<ActivityHours> {
+    return this.#connection.call("GET", "/admin/activity/hours", { ...options, query: { span } });
   }
 
   /** Reads one page of the record, the newest first; `before` is the `seq` of an entry. */

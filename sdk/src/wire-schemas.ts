@@ -101,6 +101,11 @@ export type {
   WireAgentState as AgentState,
   WireLastPrompt as LastPrompt,
 } from "../../src/wire/agent-prompt.ts";
+export type {
+  WireActivityHours as ActivityHours,
+  WireActivityPage as ActivityPage,
+  WireDecisionLine as DecisionLine,
+} from "../../src/wire/activity.ts";
 export type { WireAuditEntry as AuditEntry, WireAuditPage as AuditPage } from "../../src/wire/audit.ts";
 export type { WireContactChannel as ContactChannel } from "../../src/wire/a2h/channel.ts";
 export type {

@@ -18,6 +18,7 @@ import { adminAccessRoutes } from "../protocols/web/admin/access-routes.ts";
 import { adminDecisionRoutes } from "../protocols/web/admin/decision-routes.ts";
 import { adminPolicyRoutes } from "../protocols/web/admin/policy-routes.ts";
 import { adminAskingAgentRoutes } from "../protocols/web/admin/asking-agent-routes.ts";
+import { adminActivityRoutes } from "../protocols/web/admin/activity-routes.ts";
 import { adminStateRoutes } from "../protocols/web/admin/state-routes.ts";
 import { adminStuckRoutes } from "../protocols/web/admin/stuck-routes.ts";
 import { adminTaskRoutes } from "../protocols/web/admin/task-routes.ts";
@@ -64,6 +65,7 @@ export const DOORS: readonly OpenDoor[] = [
   ({ door }) => adminStateRoutes(door),
   ({ door }) => adminStuckRoutes(door),
   ({ door }) => adminAskingAgentRoutes(door),
+  ({ door }) => adminActivityRoutes(door),
   ({ door }) => adminPolicyRoutes(door),
   ({ door, ctx }) => formerRoutes(door, (requestId) => showToOnlooker(ctx, requestId)),
   ({ door }) => liveRoute(door),

@@ -3,6 +3,7 @@ import "./asking-agent.ts";
 import "./a2h/error.ts";
 import "./relay/admin-view.ts";
 import "./relay/ask.ts";
+import "./activity.ts";
 import "./agent-note.ts";
 import "./agent-prompt.ts";
 import "./alike.ts";

@@ -17,7 +17,7 @@ import { tellDevices } from "../../src/requests/create/tell-devices.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import { DAY, fresh, ROOMY, until } from "../support/contract.ts";
 import { namedPerson, tokenIn, byToken, type NamedPerson, type Shown } from "../support/identities.ts";
-import { WITHOUT_36_TO_51 } from "../support/former-schema.ts";
+import { WITHOUT_36_TO_52 } from "../support/former-schema.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
 
 const keys = {
@@ -179,7 +179,7 @@ for (const on of DATABASES) {
         await tx.all(raw("ALTER TABLE push_subscriptions DROP COLUMN credential"));
         await tx.all(raw("DROP TABLE policy_servers"));
         await tx.all(raw("DROP TABLE leaderboard_names"));
-        for (const statement of WITHOUT_36_TO_51) await tx.all(raw(statement));
+        for (const statement of WITHOUT_36_TO_52) await tx.all(raw(statement));
         await tx.all(raw("DROP TABLE person_totals"));
         for (const [before, now] of RENAMED_TABLES) await tx.all(raw(`ALTER TABLE ${now} RENAME TO ${before}`));
         await tx.all(raw("DELETE FROM migrations WHERE number >= 31"));

@@ -20,7 +20,7 @@ import { storeGrant } from "../../src/policy/grants.ts";
 import { askPeople, enrol, leaf } from "../support/addressed.ts";
 import { accepted, callBody, openScene } from "../support/a2h.ts";
 import { answer, namedPerson, OPERATOR } from "../support/identities.ts";
-import { WITHOUT_36_TO_51 } from "../support/former-schema.ts";
+import { WITHOUT_36_TO_52 } from "../support/former-schema.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
 
 for (const on of DATABASES) {
@@ -187,7 +187,7 @@ async function callAsBefore(world: World): Promise<void> {
     await tx.all(raw("DROP INDEX people_operator"));
     for (const column of ["former_id", "is_operator"]) await tx.all(raw(`ALTER TABLE people DROP COLUMN ${column}`));
     // Nor was there what came after that.
-    for (const statement of WITHOUT_36_TO_51) await tx.all(raw(statement));
+    for (const statement of WITHOUT_36_TO_52) await tx.all(raw(statement));
     await tx.all(raw("DROP TABLE gate_calls"));
     await tx.all(raw("DROP TABLE policy_servers"));
     await tx.all(raw("DROP TABLE leaderboard_names"));

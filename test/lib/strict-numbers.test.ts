@@ -29,6 +29,7 @@ const OPAQUE = [
     "/assignment/tasks/:id/asks",
     "/assignment/:repo/tasks/:id/asks",
     "/asks/:id/shared_by",
+    "/admin/activity",
     "/admin/asking_agents",
     "/admin/asks",
     "/admin/asks/:id/shared_by",

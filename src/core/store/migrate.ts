@@ -30,6 +30,7 @@ import { freezes } from "./migrations/0048-freezes.ts";
 import { runs } from "./migrations/0049-runs.ts";
 import { askOutcomes } from "./migrations/0050-ask-outcomes.ts";
 import { agentNotes } from "./migrations/0051-agent-notes.ts";
+import { activity } from "./migrations/0052-activity.ts";
 import { outcomesWithoutEnd } from "./migrations/0053-outcomes-without-end.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -64,6 +65,7 @@ const MIGRATIONS: readonly Migration[] = [
   runs,
   askOutcomes,
   agentNotes,
+  activity,
   outcomesWithoutEnd,
 ];
 

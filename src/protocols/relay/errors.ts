@@ -138,7 +138,7 @@ export const sendRelayError = errorSender({
     task_over: invalid,
     task_ending: invalid,
     policy_file_changed: invalid,
-  policy_file_fixed: invalid,
-  not_grantable: invalid,
+    policy_file_fixed: invalid,
+    not_grantable: invalid,
   },
 });

@@ -332,6 +332,8 @@ const WHOLE: readonly string[] = [
   // At most 200.
   "/a2h/v1alpha1/plans/{id}",
   "/a2h/v1alpha1/webhook_endpoints/{id}",
+  // One bar for each step of the span.
+  "/admin/activity/hours",
   // The list is that of the protocol's board.
   // One row for each agent of the registry.
   "/admin/agents",

@@ -23,6 +23,8 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["GET", "/admin/keys"],
   ["POST", "/admin/keys", { name: "x", scope: "agent", person: "nobody" }],
   ["DELETE", "/admin/keys/nobody"],
+  ["GET", "/admin/activity"],
+  ["GET", "/admin/activity/hours"],
   ["GET", "/admin/agents"],
   ["GET", "/admin/channels"],
   ["POST", "/admin/channel_tests", { channel: "push", person: "nobody" }],

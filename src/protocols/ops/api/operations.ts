@@ -224,6 +224,8 @@ const ADMIN: Operations = {
   "POST /admin/keys": { id: "createKey" },
   "DELETE /admin/keys/{id}": { id: "revokeKey" },
   "DELETE /admin/leaderboard/{name}": { id: "removeLeaderboardName" },
+  "GET /admin/activity": { id: "listActivity" },
+  "GET /admin/activity/hours": { id: "countActivity" },
   "GET /admin/agents": { id: "listConnectedAgents" },
   "GET /admin/asking_agents": { id: "listAskingAgents" },
   "GET /admin/channels": { id: "listAdminChannels" },
