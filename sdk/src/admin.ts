@@ -278,7 +278,7 @@ export class Admin {
   async activity({
     signal,
     ...query
-  }: CallOptions & ActivityFilter & { limit?: number; cursor?: string | undefined } = {}): Promise<ActivityPage> {
+  }: CallOptions & ActivityFilter & { cursor?: string | undefined } = {}): Promise<ActivityPage> {
     return this.#connection.call("GET", "/admin/activity", { query, signal });
   }
 

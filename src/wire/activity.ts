@@ -44,13 +44,15 @@ export const WireActivityPage = z
   .meta({ id: "ActivityPage", description: "What was decided, newest first." });
 export type WireActivityPage = z.output<typeof WireActivityPage>;
 
-const counts = z.object({
-  people: z.int(),
-  rule: z.int(),
-  model: z.int(),
-  nobody: z.int(),
-  withdrawn: z.int(),
-});
+const counts = z
+  .object({
+    people: z.int(),
+    rule: z.int(),
+    model: z.int(),
+    nobody: z.int(),
+    withdrawn: z.int(),
+  })
+  .meta({ id: "DecisionCounts", description: "How many decisions each made." });
 
 export const WireActivityHours = z
   .object({

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import { type FieldProblem, refuseFields } from "../../core/model/field-problem.ts";
+import { canonicalExact } from "../../lib/json/exact-json.ts";
 import { BadYaml, readYaml, type ReadYaml } from "../../lib/strict-yaml.ts";
 import { type ItemChange, itemTexts, withItem } from "../../lib/yaml-items.ts";
 import { asciiJson } from "../../lib/yaml-text.ts";
@@ -94,7 +94,7 @@ async function loadChanged(text: string, { before, place, read }: Expected): Pro
   try {
     const policy = await loadPolicy(text);
     const after = valueOf(text);
-    if (isDeepStrictEqual({ ...after, rules: after["rules"] ?? [] }, before)) return policy;
+    if (canonicalExact({ ...after, rules: after["rules"] ?? [] }) === canonicalExact(before)) return policy;
   } catch (error) {
     if (!(error instanceof PolicyMistake)) throw error;
     const problems = error.faults.flatMap(({ path, says }) => {

@@ -343,6 +343,7 @@ const WHOLE: readonly string[] = [
   "/admin/health",
   "/admin/keys",
   "/admin/people",
+  "/admin/policy/file",
   // At most 20 of each cause, and how many there are.
   "/admin/stuck",
   // The lists of a question have limits of their own.
@@ -370,7 +371,6 @@ const WHOLE: readonly string[] = [
   "/people/me/batches/{id}",
   // Those of a group, and who sees all.
   "/people/me/stand-ins",
-  "/admin/policy/file",
 ];
 
 async function agentHeaders({ server: { ctx } }: World): Promise<Record<string, string>> {

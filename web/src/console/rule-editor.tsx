@@ -77,6 +77,7 @@ function Form({ file, edited, onDone }: { file: PolicyFile; edited: Edited; onDo
   const [words, setWords] = useState(edited.isNew ? NEW_RULE : (file.rules[edited.place] ?? ""));
   const [place, setPlace] = useState(String(edited.place));
   const [from, setFrom] = useState(file.digest);
+  const [name] = useState(() => nameOf(file.rules[edited.place] ?? "", edited.place));
   const [shown, setShown] = useState<Shown | null>(null);
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => top.current?.querySelector("textarea")?.focus(), []);
@@ -101,22 +102,19 @@ function Form({ file, edited, onDone }: { file: PolicyFile; edited: Edited; onDo
   useEffect(() => {
     if (isMoved) void api.refreshRelay("policy", "file");
   }, [isMoved]);
-  // A new rule fits into any file; one of the file may stand elsewhere in the new one.
-  if (isMoved && edited.isNew && from !== file.digest) setFrom(file.digest);
+  if (isMoved && from !== file.digest) {
+    // A new rule fits into any file; one of the file may stand elsewhere in the new one, or have gone.
+    const at = edited.isNew ? Number(place) : file.rules.findIndex((rule, i) => nameOf(rule, i) === name);
+    if (at >= 0) {
+      setFrom(file.digest);
+      setPlace(String(at));
+    }
+  }
   return (
     <div ref={top}>
       <form onSubmit={(event) => (event.preventDefault(), void show.run("edit"))}>
         <Wrong error={error} isMoved={isMoved} />
-        {edited.isNew && (
-          <Place
-            file={file}
-            value={place}
-            onChoose={(value) => {
-              setShown(null);
-              setPlace(value);
-            }}
-          />
-        )}
+        {edited.isNew && <Place file={file} value={place} onChoose={(value) => (setShown(null), setPlace(value))} />}
         <TextField
           label={text.edit.rule}
           hint={text.edit.ruleHint}

@@ -31,6 +31,16 @@ const StuckPage = later<PageProps>(
   () => Loading({ rows: 6 }),
 );
 
+const TodayPage = later<PageProps>(
+  async () => (await import("./today/today.tsx")).TodayPage,
+  () => Loading({ rows: 6 }),
+);
+
+const ActivityPage = later<PageProps>(
+  async () => (await import("./today/activity.tsx")).ActivityPage,
+  () => Loading({ rows: 6 }),
+);
+
 const AgentsPage = later<PageProps>(
   async () => (await import("./agents/agents-page.tsx")).AgentsPage,
   () => Loading({ rows: 6 }),
@@ -52,6 +62,7 @@ export const GROUPS: readonly { name: Group; pages: readonly PagePlace[] }[] = [
     name: "now",
     pages: [
       { path: "stuck", label: () => overviewText.stuck.title, Page: StuckPage, useState: states.useStuckState },
+      { path: "today", label: () => overviewText.today.title, Page: TodayPage, useState: states.useTodayState },
       { path: "live", label: () => overviewText.waiting.title, Page: LivePage, useState: states.useWaitingState },
       { path: "health", label: () => text.health.title, Page: HealthPage, useState: states.useHealthState },
     ],
@@ -59,6 +70,7 @@ export const GROUPS: readonly { name: Group; pages: readonly PagePlace[] }[] = [
   {
     name: "work",
     pages: [
+      { path: "activity", label: () => overviewText.activity, Page: ActivityPage, useState: states.useActivityState },
       { path: "assignments", label: () => taskText.title, Page: AssignmentsPage, useState: states.useTasksState },
       { path: "asks", label: () => relayText.asks.title, Page: AsksPage, useState: states.useAsksState },
       { path: "jobs", label: () => relayText.jobs.title, Page: JobsPage, useState: states.useJobsState },

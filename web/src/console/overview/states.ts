@@ -5,6 +5,7 @@ import { useAudit, useChannels, useEndpoints, useHealth, useKeyList, usePeople }
 import { useAskList, useCache, useJobList, usePolicy } from "../relay/api.ts";
 import { useAskingAgents } from "../agents/queries.ts";
 import { useStuck } from "../stuck/queries.ts";
+import { useHours } from "../today/queries.ts";
 import { useBoard } from "../tasks/api.ts";
 import { columnOf, type ColumnName } from "../tasks/columns.ts";
 import { isGood, useChecklist } from "./checklist.ts";
@@ -34,6 +35,14 @@ export const useWaitingState = (): StateReading =>
     says: text.waits(total, oldestMs),
     ...(total > 0 && { wants: "waiting" }),
   }));
+
+export const useTodayState = (): StateReading =>
+  reading(useHours("day"), ({ counts: { people, rule, model, nobody, withdrawn } }) => ({
+    says: text.today.state(people + rule + model + nobody + withdrawn),
+  }));
+
+export const useActivityState = (): StateReading =>
+  reading(useHours("day"), ({ waiting }) => ({ says: text.waits(waiting, null) }));
 
 export const useStuckState = (): StateReading =>
   reading(useStuck(), ({ at, causes }) => {

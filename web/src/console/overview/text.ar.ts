@@ -67,6 +67,8 @@ export const text: OverviewTexts = {
     ];
     return parts.length === 0 ? "كل شيء سليم" : parts.join("، ");
   },
+  today: { title: "القرارات", state: (n) => `${number(n)} في 24 ساعة` },
+  activity: "النشاط",
   stuck: {
     title: "العالق",
     state: (n, oldestMs) =>

@@ -35,6 +35,8 @@ export const text: OverviewTexts = {
     ];
     return parts.length === 0 ? "Alles in Ordnung" : parts.join(", ");
   },
+  today: { title: "Entscheidungen", state: (n) => `${number(n)} in 24 Stunden` },
+  activity: "Verlauf",
   stuck: {
     title: "Was feststeckt",
     state: (n, oldestMs) =>

@@ -25,6 +25,11 @@ export const text = {
     ];
     return parts.length === 0 ? "Everything holds" : parts.join(", ");
   },
+  today: {
+    title: "Decisions",
+    state: (n: number) => `${number(n)} in 24 hours`,
+  },
+  activity: "Activity",
   stuck: {
     title: "Stuck",
     state: (n: number, oldestMs: number | null): string =>

@@ -1,0 +1,50 @@
+/** The words of decisions by time, in German. */
+import { count, duration, number } from "../../format.ts";
+import type { TodayTexts } from "./text.en.ts";
+
+export const text: TodayTexts = {
+  failed: "Die Zahlen konnten nicht geladen werden",
+  listFailed: "Die Liste konnte nicht geladen werden",
+  span: "Zeit",
+  spans: { day: "24 Stunden", week: "7 Tage", month: "30 Tage" },
+  by: {
+    people: "Menschen",
+    rule: "Regeln",
+    model: "Modelle",
+    nobody: "Niemand rechtzeitig",
+    withdrawn: "Zurückgezogen",
+  },
+  kinds: { question: "Frage an alle", request: "Anfrage", ask: "Frage eines Ausführenden" },
+  results: {
+    approved: "genehmigt",
+    rejected: "abgelehnt",
+    answered: "beantwortet",
+    expired: "nicht rechtzeitig",
+    cancelled: "zurückgezogen",
+    ANSWERED: "beantwortet",
+    REJECTED: "abgelehnt",
+    TIMEOUT: "nicht rechtzeitig",
+    ERROR: "fehlgeschlagen",
+  },
+  before: (n) => `${number(n)} in der Zeit davor`,
+  total: (n) => `${count(n, "Entscheidung", "Entscheidungen")}.`,
+  waits: (medianMs, p95Ms) =>
+    `Die Hälfte der von Menschen getroffenen dauerte höchstens ${duration(medianMs)}, 95 % höchstens ${duration(p95Ms)}.`,
+  waiting: (n) => (n === 0 ? "Gerade wartet nichts." : `${number(n)} ${n === 1 ? "wartet" : "warten"} gerade`),
+  chart: "Entscheidungen nach Zeit",
+  table: "Als Tabelle",
+  from: "Ab",
+  activity: "Verlauf",
+  all: "Alle",
+  filterBy: "Entschieden von",
+  filterKind: "Art",
+  filterState: "Stand",
+  states: { ended: "Beendet", waiting: "Wartet" },
+  agentOnly: (agent) => `Von ${agent}`,
+  between: (from, until) => `Von ${from} bis ${until}`,
+  anyTime: "Zu jeder Zeit",
+  rows: (n) => `${count(n, "Zeile", "Zeilen")}.`,
+  none: "Nichts dieser Art.",
+  took: (ms) => `nach ${duration(ms)}`,
+  waitsSince: (ms) => `wartet seit ${duration(ms)}`,
+};
