@@ -29,6 +29,19 @@ const REGRESSIONS: readonly Regression[] = [
     name: "are refused from the very next look once revoked",
   },
   {
+    file: "activity/read.ts",
+    find: "untilMs: Math.min(given.untilMs ?? at, at) }",
+    put: "untilMs: given.untilMs ?? at - 3_600_000 }",
+    test: "activity/activity.test.ts",
+  },
+  {
+    file: "agents/read-agents.ts",
+    find: "filter((name) => name > after)",
+    put: "filter(() => true)",
+    test: "requests/asking-agents.test.ts",
+    name: "come page by page",
+  },
+  {
     file: "asks/jobs/check-lease.ts",
     find: "leaseHash === sha256Hex(token)",
     put: "token !== ''",
@@ -152,6 +165,12 @@ const REGRESSIONS: readonly Regression[] = [
     put: "",
     test: "protocols/http/shutdown.test.ts",
     name: "refuses what comes later",
+  },
+  {
+    file: "stuck/model/causes.ts",
+    find: "Math.max(of.length, counts[cause] ?? 0)",
+    put: "of.length",
+    test: "stuck/stuck-causes.small.test.ts",
   },
   { file: "tasks/model/names.ts", find: "`AA-Depends-On: ", put: "`AA-Depends: ", test: "tasks/names.small.test.ts" },
   {
